@@ -1,0 +1,74 @@
+"""The Celery application: `celery -A workers.app worker`.
+
+Tasks carry the names of due turns, never a card, token or secret, as JSON. Nothing is lost with a
+message: the deadline row stays until its turn is settled. So tasks are acknowledged when done, and
+one whose process died is queued again at once; both are safe, as a turn is settled only once.
+"""
+
+from __future__ import annotations
+
+from celery import Celery
+from kombu import Exchange, Queue
+
+from eventstore.settings import Settings, SettingsError
+from workers import broker
+from workers.node import TimerStep
+from workers.resources import Resources
+from workers.settings import TASK_SECONDS, queue_name
+
+
+class Workers(Celery):
+    """A Celery application that knows how to reach the event store."""
+
+    resources: Resources
+
+
+def make_app(settings: Settings, queue: str) -> Workers:
+    """The application for these settings. It connects to nothing yet.
+
+    Raises SettingsError without a broker.
+    """
+    if not settings.broker_url:
+        raise SettingsError("ABBOT_BROKER_URL is not set (./abbot up sets it for its workers)")
+    url = broker.kombu_url(settings.broker_url)
+    # A quorum queue is what newer RabbitMQ releases still offer to Celery: they refuse the
+    # channel-wide prefetch limit that Celery sets for classic queues.
+    arguments = {"x-queue-type": "quorum"} if broker.is_amqp(url) else None
+    app = Workers("abbot")
+    app.resources = Resources(settings)
+    app.conf.update(
+        broker_url=url,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_connection_timeout=2,
+        broker_channel_error_retry=True,
+        broker_heartbeat=10,
+        broker_transport_options=broker.consumer_options(url),
+        imports=("workers.tasks",),
+        accept_content=["json"],
+        task_serializer="json",
+        task_ignore_result=True,
+        task_default_queue=queue,
+        task_queues=[
+            Queue(
+                queue,
+                Exchange(queue, type="direct"),
+                routing_key=queue,
+                queue_arguments=arguments,
+            )
+        ],
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        task_time_limit=TASK_SECONDS,
+        worker_concurrency=settings.worker_concurrency,
+        worker_consumer="workers.node:Consumer",
+        worker_prefetch_multiplier=1,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        worker_enable_remote_control=False,
+        worker_send_task_events=False,
+    )
+    app.steps["worker"].add(TimerStep)
+    return app
+
+
+app = make_app(Settings.from_env(), queue_name())

@@ -1,0 +1,81 @@
+"""How a node is put together: Celery's consumer without what we don't need, and our timer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import bootsteps
+from celery.signals import worker_shutting_down
+from celery.worker.consumer import Consumer as CeleryConsumer
+
+from workers.outbox import CeleryOutbox
+from workers.publisher import Publisher
+from workers.settling import settle
+from workers.timer import Timer
+
+STOP_SECONDS = 10.0
+
+
+class Consumer(CeleryConsumer):
+    """Celery's consumer without the chatter between nodes.
+
+    They need not know each other. The delayed delivery that Celery sets up for quorum queues is
+    left out as well: it declares dozens of queues, and deadlines are rows here.
+    """
+
+    class Blueprint(CeleryConsumer.Blueprint):
+        default_steps = [
+            step
+            for step in CeleryConsumer.Blueprint.default_steps
+            if not step.endswith(":DelayedDelivery")
+        ]
+
+    def __init__(self, *args: Any, worker_options: dict[str, Any] | None = None, **kw: Any) -> None:
+        quiet = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
+        super().__init__(*args, worker_options={**(worker_options or {}), **quiet}, **kw)
+
+
+class TimerService:
+    """Timer and publisher of one node, started and stopped as one."""
+
+    def __init__(self, app: Any, processes: int) -> None:
+        resources = app.resources
+        self._publisher = Publisher(lambda: CeleryOutbox(app))
+        self._timer = Timer(
+            resources.store,
+            self._publisher.offer,
+            lambda dues: settle(resources.executor(), dues),
+            processes=processes,
+        )
+
+    def start(self) -> None:
+        """Start both threads."""
+        worker_shutting_down.connect(self._shutting_down)
+        self._publisher.start()
+        self._timer.start()
+
+    def _shutting_down(self, **_: object) -> None:
+        self._timer.stop()
+
+    def stop(self) -> None:
+        """Claim nothing more and finish what is being settled here, within a bound."""
+        self._timer.stop()
+        self._timer.join(STOP_SECONDS)
+        self._publisher.stop()
+
+    terminate = stop
+
+
+class TimerStep(bootsteps.StartStopStep):
+    """Starts the timer once the pool has forked, and before Celery reaches for the broker.
+
+    Celery announces a worker as ready only when the broker has answered. A node that starts while
+    the broker is away must settle turns all the same.
+    """
+
+    name = "abbot-timer"
+    requires = ("celery.worker.components:Pool",)
+
+    def create(self, worker: Any) -> TimerService:
+        """The service that Celery starts and stops with the worker."""
+        return TimerService(worker.app, worker.concurrency)

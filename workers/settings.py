@@ -1,0 +1,30 @@
+"""The numbers a worker node runs by, and the one setting that only workers have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+LEASE_SECONDS = 5.0
+"""How long a claimed row is left to its claimer before any node may claim it again."""
+
+CLAIM_ROWS = 500
+"""The most rows claimed at once."""
+
+BATCH_ROWS = 50
+"""The most rows in one task."""
+
+LONGEST_SLEEP_SECONDS = 1.0
+"""A row that is written now is seen this much later at the latest, long before it is due."""
+
+TASK_SECONDS = 60
+"""A task that runs longer has hung: its process is killed and replaced."""
+
+
+def queue_name(environ: Mapping[str, str] = os.environ) -> str:
+    """The broker's queue that the nodes of one installation share: `ABBOT_WORKER_QUEUE`."""
+    return environ.get("ABBOT_WORKER_QUEUE") or "abbot.turns"
+
+
+SETTLE_TASK = "abbot.settle"
+"""The name that messages carry; nodes of two releases run side by side while one is rolled out."""

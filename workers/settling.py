@@ -1,0 +1,83 @@
+"""Settling due turns: one function for a pool process and for the node itself."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from eventstore.errors import Unavailable
+from eventstore.executor import Executor
+from workers.bots import choose_move
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS_WITHOUT_STORE = 2
+"""After so many turns in a row that the store could not take, the rest of a batch is left."""
+
+
+class DueTurn(NamedTuple):
+    """What is due: `kind` says what to do, if `round` and `turn` of the game still run."""
+
+    game_id: str
+    kind: str
+    round: int
+    turn: int
+
+
+def expire(executor: Executor, due: DueTurn) -> bool:
+    """Play the turn whose time ran out. False when it no longer runs."""
+    return executor.expire(due.game_id, due.round, due.turn) is not None
+
+
+def move_bot(executor: Executor, due: DueTurn) -> bool:
+    """Make the move of the computer player whose turn it is. False when it no longer runs."""
+    return executor.bot_move(due.game_id, due.round, due.turn, choose_move) is not None
+
+
+HANDLERS: Mapping[str, Callable[[Executor, DueTurn], bool]] = {"turn": expire, "bot": move_bot}
+
+
+def settle(executor: Executor, dues: Iterable[DueTurn]) -> Counter[str]:
+    """Settle each due turn, each on its own: counts of `settled`, `stale`, `failed` and `left`.
+
+    Never raises for one turn's trouble. The row of a turn that was not settled stays, and is
+    claimed again after its lease. A kind that this release does not know is left to a newer one.
+    """
+    tally: Counter[str] = Counter()
+    without_store = 0
+    for due in dues:
+        handler = HANDLERS.get(due.kind)
+        if handler is None or without_store >= ATTEMPTS_WITHOUT_STORE:
+            tally["left"] += 1
+            continue
+        try:
+            settled = handler(executor, due)
+        except Unavailable as error:
+            without_store += 1
+            tally["failed"] += 1
+            log.warning("The store could not take %s: %s", name(due), described(error))
+        except Exception as error:
+            tally["failed"] += 1
+            log.error("%s failed: %s", name(due), described(error))
+        else:
+            without_store = 0
+            tally["settled" if settled else "stale"] += 1
+    return tally
+
+
+def name(due: DueTurn) -> str:
+    """How a log names a due turn."""
+    return f"{due.kind} of game {due.game_id}, round {due.round}, turn {due.turn}"
+
+
+def described(error: BaseException) -> str:
+    """What a log may say of an error: its class and where it arose, as its text may hold cards."""
+    trace = error.__traceback__
+    where = "nowhere"
+    while trace is not None:
+        where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    state = getattr(error, "sqlstate", None)
+    return f"{type(error).__name__}{f' ({state})' if state else ''} at {where}"

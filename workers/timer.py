@@ -1,0 +1,129 @@
+"""The timer thread of a node: claims what is due and has it settled."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from workers.publisher import Batch
+from workers.settings import BATCH_ROWS, CLAIM_ROWS, LEASE_SECONDS, LONGEST_SLEEP_SECONDS
+from workers.settling import DueTurn, described
+
+log = logging.getLogger(__name__)
+
+FIRST_BACKOFF_SECONDS = 0.1
+
+
+class Due(Protocol):
+    """A claimed row, as the store gives it."""
+
+    game_id: str
+    kind: str
+    round: int
+    turn: int
+    reclaimed: bool
+
+
+class Clock(Protocol):
+    """Where due rows are claimed. All times are the database's, so nodes' clocks don't matter."""
+
+    def claim_due(self, limit: int, lease_seconds: float) -> Sequence[Due]:
+        """Claim rows that are due and claimed by nobody, the longest due first."""
+
+    def next_due(self) -> float | None:
+        """Seconds until the next row that nobody claimed is due; None when there is none."""
+
+
+class Timer:
+    """Sleeps until something is due, claims it and offers it to the pool in batches.
+
+    clock: where rows are claimed; called in this thread only, may raise anything.
+    offer: hands batches to the pool through the broker, false when it could not in short time.
+    settle: settles turns in this thread; must not raise.
+    processes: how many pool processes share what is due.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], Clock],
+        offer: Callable[[Sequence[Batch]], bool],
+        settle: Callable[[list[DueTurn]], object],
+        *,
+        processes: int,
+        lease: float = LEASE_SECONDS,
+    ) -> None:
+        self._clock = clock
+        self._offer = offer
+        self._settle = settle
+        self._processes = max(1, processes)
+        self._lease = lease
+        self._stopping = threading.Event()
+        self._failures = 0
+        self._thread = threading.Thread(target=self._run, name="abbot-timer", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Claim nothing more. Returns at once."""
+        self._stopping.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the thread, which finishes what it is settling itself."""
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._stopping.wait(self._guarded_tick())
+
+    def _guarded_tick(self) -> float:
+        """One tick, and seconds to wait after it. Whatever it raises, the next one comes."""
+        try:
+            pause = self.tick()
+        except BaseException as error:
+            self._failures += 1
+            if self._failures == 1:
+                log.warning("Due turns cannot be claimed: %s. Trying again.", described(error))
+            return min(LONGEST_SLEEP_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** (self._failures - 1))
+        if self._failures:
+            log.warning("Due turns are claimed again.")
+            self._failures = 0
+        return pause
+
+    def tick(self) -> float:
+        """Claim and hand on what is due; the seconds to wait before the next tick.
+
+        A row that had been claimed before was lost on its way, so this node settles it itself.
+        """
+        clock = self._clock()
+        claimed = clock.claim_due(CLAIM_ROWS, self._lease)
+        if not claimed:
+            wait = clock.next_due()
+            return LONGEST_SLEEP_SECONDS if wait is None else bounded(wait)
+        own = [due_turn(row) for row in claimed if row.reclaimed]
+        fresh = [due_turn(row) for row in claimed if not row.reclaimed]
+        if fresh and not self._offer(batches(fresh, self._processes)):
+            own = [*fresh, *own]
+        if own:
+            self._settle(own)
+        return 0.0
+
+
+def bounded(wait: float) -> float:
+    """Seconds to sleep for a row that is due in `wait` seconds."""
+    return min(LONGEST_SLEEP_SECONDS, max(0.001, wait))
+
+
+def due_turn(row: Due) -> DueTurn:
+    """The part of a claimed row that travels."""
+    return DueTurn(str(row.game_id), row.kind, row.round, row.turn)
+
+
+def batches(dues: Sequence[DueTurn], processes: int) -> list[Batch]:
+    """Cut the turns into tasks, so that the pool's processes share them."""
+    size = max(1, min(BATCH_ROWS, -(-len(dues) // processes)))
+    return [[list(due) for due in dues[i : i + size]] for i in range(0, len(dues), size)]
