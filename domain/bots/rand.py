@@ -1,0 +1,16 @@
+"""The bot `random`: any legal move, each listed one equally likely."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from .choices import Move, complete
+
+
+def choose(view: dict[str, Any], listed: list[dict[str, Any]], rng: random.Random) -> Move:
+    """A random legal move with a random choice where it has one."""
+    entry = rng.choice(listed)
+    wish = rng.choice([None, *entry["wish_from"]]) if "wish_from" in entry else None
+    take = rng.choice(entry["take_from"]) if "take_from" in entry else None
+    return complete(entry, wish=wish, take=take)

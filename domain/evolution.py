@@ -1,0 +1,219 @@
+"""evolve: what each event of the table does to the state. It judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .events import Event, Recorded
+from .state import ABANDONED, ACTIVE, CANCELLED, FINISHED, Game, Seat, Turn
+
+AnyEvent = Event | Recorded
+
+
+def evolve(game: Game, event: AnyEvent) -> Game:
+    """Apply `event`, the one after `game.version`, to `game` in place and return it.
+
+    ValueError for an event out of order or of a type that the game's rules do not know.
+    """
+    if event.version != game.version + 1:
+        raise ValueError(f"event {event.version} does not follow version {game.version}")
+    if event.version == 1:
+        _created(game, event)
+        return game
+    evolver = game.rules.evolvers.get(event.type)
+    if evolver is None:
+        raise ValueError(f"{game.ruleset_version} knows no event {event.type}")
+    game.version = event.version
+    evolver(game, event)
+    turn = event.data.get("turn")
+    if turn is not None:
+        begin_turn(game, turn["seat"], turn["number"], event.at)
+    return game
+
+
+def begin_turn(game: Game, seat: int, number: int, at: str) -> None:
+    """The running turn, if any, is over, and the turn `number` of `seat` begins at `at`."""
+    _end_turn(game)
+    game.turn = Turn(seat, number, at)
+    game.touched = game.version
+    game.rules.turn_began(game)
+
+
+def _end_turn(game: Game) -> None:
+    turn = game.turn
+    if turn is not None and not turn.expired and game.expired[turn.seat]:
+        game.expired = {**game.expired, turn.seat: 0}
+    game.turn = None
+
+
+def _created(game: Game, event: AnyEvent) -> None:
+    from .registry import get  # the registry knows the games, and they know evolve's vocabulary
+
+    if event.type != "game.created":
+        raise ValueError(f"a record begins with game.created, not with {event.type}")
+    data = event.data
+    game.rules = get(data["ruleset_version"])
+    game.ruleset = data["ruleset"]
+    game.ruleset_version = data["ruleset_version"]
+    game.options = dict(data["options"])
+    game.turn_seconds = data["turn_seconds"]
+    game.max_seats = data["max_seats"]
+    game.visibility = data["visibility"]
+    game.commitment = data["commitment"]
+    game.version = event.version
+
+
+def _seat_taken(game: Game, event: AnyEvent) -> None:
+    data = event.data
+    seat = Seat(data.get("player_id"), data.get("bot"), data.get("client_seed"))
+    game.seats = dict(sorted({**game.seats, data["seat"]: seat}.items()))
+    if game.host is None:
+        game.host = data["seat"]
+
+
+def _seat_seeded(game: Game, event: AnyEvent) -> None:
+    number = event.data["seat"]
+    seat = game.seats[number]
+    seeded = Seat(seat.player_id, seat.bot, event.data["client_seed"], seat.ready)
+    game.seats = {**game.seats, number: seeded}
+
+
+def _with_ready(seat: Seat, ready: bool) -> Seat:
+    return Seat(seat.player_id, seat.bot, seat.client_seed, ready)
+
+
+def _seat_ready(game: Game, event: AnyEvent) -> None:
+    number = event.data["seat"]
+    game.seats = {**game.seats, number: _with_ready(game.seats[number], True)}
+
+
+def _seat_left(game: Game, event: AnyEvent) -> None:
+    number = event.data["seat"]
+    gone = game.seats[number]
+    game.seats = {other: seat for other, seat in game.seats.items() if other != number}
+    if gone.player_id is not None and gone.player_id != event.by.get("player_id"):
+        game.removed = game.removed | {gone.player_id}
+    if number == game.host:
+        game.host = event.data.get("host")
+
+
+def _table_changed(game: Game, event: AnyEvent) -> None:
+    data = event.data
+    if "options" in data:
+        game.options = dict(data["options"])
+    game.turn_seconds = data.get("turn_seconds", game.turn_seconds)
+    game.max_seats = data.get("max_seats", game.max_seats)
+    game.seats = {
+        number: _with_ready(seat, seat.bot is not None or number == game.host)
+        for number, seat in game.seats.items()
+    }
+
+
+def _game_started(game: Game, event: AnyEvent) -> None:
+    game.status = ACTIVE
+    game.started = game.active = tuple(event.data["seats"])
+    game.scores = dict.fromkeys(game.started, 0)
+    game.expired = dict.fromkeys(game.started, 0)
+
+
+def _by_number(numbers: dict[str, int]) -> dict[int, int]:
+    return {int(seat): number for seat, number in numbers.items()}
+
+
+def _round_dealt(game: Game, event: AnyEvent) -> None:
+    data = event.data
+    game.round = data["round"]
+    game.first = data["first"]
+    game.opener = data.get("dealer", data["first"])
+    game.scores = _by_number(data["scores"])
+    game.active = tuple(data["active"])
+    game.away = frozenset(data["away"])
+    game.expired = _by_number(data["expired"])
+    game.voids = data["voids"]
+    # A fold may start here; that the clock ended the last round for a seat is all that is known.
+    by = event.by
+    game.ran_out = {by["seat"]: (game.round - 1, 0)} if by["kind"] == "clock" else {}
+    game.play = game.rules.dealt(game, data)
+
+
+def _round_won(game: Game, event: AnyEvent) -> None:
+    _end_turn(game)
+    game.scores = _by_number(event.data["scores"])
+    game.voids = 0
+
+
+def _round_void(game: Game, event: AnyEvent) -> None:
+    _end_turn(game)
+    game.voids += 1
+
+
+def _turn_expired(game: Game, event: AnyEvent) -> None:
+    turn = game.turn
+    assert turn is not None
+    game.turn = Turn(turn.seat, turn.number, turn.at, turn.extended, True)
+    game.expired = {**game.expired, turn.seat: game.expired[turn.seat] + 1}
+    game.ran_out = {**game.ran_out, turn.seat: (game.round, turn.number)}
+    game.touched = event.version
+
+
+def _turn_extended(game: Game, event: AnyEvent) -> None:
+    turn = game.turn
+    assert turn is not None
+    extended = turn.extended + event.data["seconds"]
+    game.turn = Turn(turn.seat, turn.number, turn.at, extended, turn.expired)
+
+
+def _seat_away(game: Game, event: AnyEvent) -> None:
+    game.away = game.away | {event.data["seat"]}
+
+
+def _seat_back(game: Game, event: AnyEvent) -> None:
+    seat = event.data["seat"]
+    game.away = game.away - {seat}
+    game.expired = {**game.expired, seat: 0}
+
+
+def _seat_resigned(game: Game, event: AnyEvent) -> None:
+    seat = event.data["seat"]
+    game.active = tuple(other for other in game.active if other != seat)
+    game.away = game.away - {seat}
+    game.rules.seat_resigned(game, seat)
+
+
+def _ended(status: str, outcome: str) -> Callable[[Game, AnyEvent], None]:
+    def evolver(game: Game, event: AnyEvent) -> None:
+        data = event.data
+        game.turn = None
+        game.status = status
+        game.secret = data.get("secret")
+        result: dict[str, Any] = {"outcome": outcome, "reason": data["reason"]}
+        if "seat" in data:
+            result["winner"] = data["seat"]
+        if game.started:
+            result["scores"] = {str(seat): score for seat, score in game.scores.items()}
+        game.result = result
+
+    return evolver
+
+
+TABLE_EVOLVERS: dict[str, Callable[[Game, Any], None]] = {
+    "seat.taken": _seat_taken,
+    "seat.seeded": _seat_seeded,
+    "seat.ready": _seat_ready,
+    "seat.left": _seat_left,
+    "table.changed": _table_changed,
+    "game.started": _game_started,
+    "round.dealt": _round_dealt,
+    "round.won": _round_won,
+    "round.void": _round_void,
+    "turn.expired": _turn_expired,
+    "turn.extended": _turn_extended,
+    "seat.away": _seat_away,
+    "seat.back": _seat_back,
+    "seat.resigned": _seat_resigned,
+    "game.won": _ended(FINISHED, "won"),
+    "game.drawn": _ended(FINISHED, "drawn"),
+    "game.abandoned": _ended(ABANDONED, "abandoned"),
+    "game.cancelled": _ended(CANCELLED, "cancelled"),
+}

@@ -1,0 +1,95 @@
+"""The whole domain in a few functions: decide, evolve, legal moves, views.
+
+A game is a position (`Game`) folded from events. `evolve` changes the position in place, as a
+chess board is pushed; `decide` works on a copy and leaves the position it was given alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from . import commands, lobby, play
+from .commands import Command, Context
+from .events import Event
+from .evolution import AnyEvent, evolve
+from .refusals import Refused
+from .state import Game, Seat, Turn
+from .unfolding import Unfolding
+from .views import listed_moves, view
+
+__all__ = [
+    "Context",
+    "Decision",
+    "Event",
+    "Game",
+    "Refused",
+    "Seat",
+    "Turn",
+    "decide",
+    "evolve",
+    "fold",
+    "legal_moves",
+    "listed_moves",
+    "new_game",
+    "overdue",
+    "view",
+]
+
+
+class Decision(NamedTuple):
+    """The events that a command leads to, none if it asks for what is so already, and the game
+    after them; call `game.stamp(at)` with the time of their append."""
+
+    events: list[Event]
+    game: Game
+
+
+def new_game(game_id: str) -> Game:
+    """A game before its first event."""
+    return Game(game_id)
+
+
+def fold(game_id: str, events: Iterable[AnyEvent]) -> Game:
+    """The game that `events`, in order from version 1, lead to."""
+    game = Game(game_id)
+    for event in events:
+        evolve(game, event)
+    return game
+
+
+_DECIDERS: dict[type, Callable[[Game, Any, Context], Unfolding]] = {
+    commands.CreateGame: lobby.create_game,
+    commands.TakeSeat: lobby.take_seat,
+    commands.SeatBot: lobby.seat_bot,
+    commands.ChangeSeat: lobby.change_seat,
+    commands.LeaveSeat: lobby.leave_seat,
+    commands.RemoveSeat: lobby.remove_seat,
+    commands.ChangeTable: lobby.change_table,
+    commands.StartGame: lobby.start_game,
+    commands.MakeMove: play.make_move,
+    commands.BotMove: play.make_bot_move,
+    commands.Resign: play.resign,
+    commands.ComeBack: play.come_back,
+    commands.ExpireTurn: play.expire_turn,
+}
+
+
+def decide(game: Game, command: Command, context: Context) -> Decision:
+    """What `command` leads to in this position. `Refused` if the rules do not allow it."""
+    unfolding = _DECIDERS[type(command)](game, command, context)
+    return Decision(unfolding.events, unfolding.game)
+
+
+def legal_moves(game: Game, seat: int) -> list[dict[str, Any]]:
+    """The canonical list of legal moves of `seat`: sorted by JCS bytes, fully specified, without
+    calls and exclamations; empty when it is not that seat's turn."""
+    if game.turn is None or game.turn.seat != seat:
+        return []
+    return game.rules.legal_moves(game, seat)
+
+
+def overdue(game: Game, now: str) -> bool:
+    """Whether the running turn was due before `now`; a move exactly at the due time counts."""
+    due = game.due_at
+    return due is not None and now > due

@@ -1,0 +1,148 @@
+"""Which moves of Halleluja are legal, how they are listed, and what shape they have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..refusals import VALIDATION, Refused
+from ..ruleset import Move
+from ..state import Game
+from .cards import ANNOYED, BYTE_ORDER, CARDS, FIGURE_MASKS, MITRE, NUMBER, SITTING, SYMBOLS, figure
+from .round import WORLDLY_WORDS, HallelujaRound, playable
+
+PIOUS_WORDS = ("amen", "halleluja")
+WORDS = PIOUS_WORDS + WORLDLY_WORDS
+
+_FIELDS: dict[str, dict[str, tuple[bool, tuple[str, ...]]]] = {
+    "play": {"card": (True, CARDS), "wish": (False, SYMBOLS), "call": (False, WORDS)},
+    "draw": {},
+    "keep": {},
+    "exclaim": {"word": (True, WORLDLY_WORDS)},
+}
+"""Each type of move, its fields, whether they must be there and what they may be."""
+
+
+def check_shape(move: Move) -> None:
+    """Refuse what is no move of Halleluja in any position."""
+    type_ = move.get("type")
+    fields = _FIELDS.get(type_) if isinstance(type_, str) else None
+    if fields is None:
+        _refuse("type", f"must be one of {', '.join(_FIELDS)}")
+    errors = [
+        {"field": name, "message": f"does not belong to {type_}"}
+        for name in move
+        if name != "type" and name not in fields
+    ]
+    for name, (required, values) in fields.items():
+        if name in move:
+            if move[name] not in values:
+                errors.append({"field": name, "message": f"must be one of {', '.join(values)}"})
+        elif required:
+            errors.append({"field": name, "message": "is missing"})
+    if errors:
+        raise Refused(VALIDATION, "That is no move of Halleluja.", errors=errors)
+
+
+def _refuse(field: str, message: str) -> Any:
+    errors = [{"field": field, "message": message}]
+    raise Refused(VALIDATION, "That is no move of Halleluja.", errors=errors)
+
+
+def may_play(game: Game, play: HallelujaRound, seat: int) -> int:
+    """The mask of the cards that `seat`, whose turn it is, may play now."""
+    hand = play.hands[seat]
+    if play.pending:
+        return hand & FIGURE_MASKS[ANNOYED]
+    if play.drawn is not None:
+        return 1 << play.drawn
+    return hand & playable(game, play)
+
+
+def _plays(card: int) -> tuple[Move, ...]:
+    plain: Move = {"type": "play", "card": CARDS[card]}
+    if figure(card) != MITRE:
+        return (plain,)
+    # In JCS bytes a further field sorts before the closing brace.
+    return (*({**plain, "wish": wish} for wish in SYMBOLS), plain)
+
+
+_ALL_PLAYS = tuple((1 << card, _plays(card)) for card in BYTE_ORDER)
+DRAW: Move = {"type": "draw"}
+KEEP: Move = {"type": "keep"}
+
+
+def canonical(game: Game, play: HallelujaRound, seat: int) -> list[Move]:
+    """Every legal move, fully specified, in the order of their JCS bytes."""
+    allowed = may_play(game, play, seat)
+    moves = [move for bit, plays in _ALL_PLAYS if bit & allowed for move in plays]
+    if play.drawn is not None:
+        moves.append(KEEP)
+    elif play.pending or not moves:
+        moves.append(DRAW)
+    return moves
+
+
+def due_call(play: HallelujaRound, seat: int) -> str | None:
+    """The call that is due when `seat` plays a card now."""
+    left = play.hands[seat].bit_count() - 1
+    return {0: "halleluja", 1: "amen"}.get(left)
+
+
+def listed(game: Game, play: HallelujaRound, seat: int) -> list[dict[str, Any]]:
+    """The legal moves for a client: wishes grouped, with the call that is due and the rules."""
+    allowed = may_play(game, play, seat)
+    call = due_call(play, seat)
+    entries = [_listed_play(game, play, card, call) for card in BYTE_ORDER if 1 << card & allowed]
+    if play.drawn is not None:
+        entries.append({"move": KEEP, "rules": ["halleluja.drawn-card"]})
+    elif play.pending:
+        entries.append({"move": DRAW, "rules": ["halleluja.annoyed-stacks"]})
+    elif not entries:
+        rule = "halleluja.draw" if play.available else "halleluja.pass"
+        entries.append({"move": DRAW, "rules": [rule]})
+    return entries
+
+
+def _listed_play(
+    game: Game, play: HallelujaRound, card: int, call: str | None
+) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "move": {"type": "play", "card": CARDS[card]},
+        "rules": rules_of_play(game, play, card, call),
+    }
+    if figure(card) == MITRE:
+        entry["wish_from"] = list(SYMBOLS)
+    if call is not None:
+        entry["call_due"] = call
+    return entry
+
+
+def rules_of_play(game: Game, play: HallelujaRound, card: int, call: str | None) -> list[str]:
+    """The ids of the rules that make the play of `card` legal and say what it does."""
+    if play.pending:
+        rules = ["halleluja.annoyed-stacks"]
+    elif _matches(play, card):
+        rules = ["halleluja.match"]
+    else:
+        rules = ["halleluja.mitre-wild"]
+    if play.drawn is not None:
+        rules.append("halleluja.drawn-card")
+    kind = figure(card)
+    if kind == ANNOYED and not play.pending:
+        rules.append("halleluja.annoyed")
+    elif kind == SITTING:
+        rules.append("halleluja.sitting")
+    elif kind == MITRE:
+        rules.append("halleluja.mitre")
+    if call is not None:
+        rules.append("halleluja.calls")
+    return rules
+
+
+def _matches(play: HallelujaRound, card: int) -> bool:
+    return figure(card) == figure(play.top) or card >> 3 == play.symbol_in_force
+
+
+def number_of(move: Move) -> int:
+    """The number of the card that a `play` names."""
+    return NUMBER[move["card"]]

@@ -1,0 +1,156 @@
+"""The cards of a round of Halleluja, and how events move them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..evolution import AnyEvent
+from ..state import Game
+from .cards import ANNOYED, NUMBER, SYMBOL_MASKS, SYMBOLS, figure, mask, symbol
+
+WORLDLY_WORDS = ("mau", "mau-mau")
+
+
+class HallelujaRound:
+    """Hands as masks by seat number; piles as card numbers, the last one on top."""
+
+    __slots__ = ("drawn", "hands", "laid", "pending", "pile", "reshuffles", "wish", "worldly")
+
+    def __init__(self, hands: list[int], pile: list[int], laid: list[int]) -> None:
+        self.hands = hands
+        self.pile = pile
+        self.laid = laid
+        self.wish: int | None = None
+        # The card just drawn that its seat may play or keep.
+        self.drawn: int | None = None
+        # What the seat to move must draw or pass on (annoyed_stacks).
+        self.pending = 0
+        self.worldly: dict[int, int] = {}
+        self.reshuffles = 0
+
+    def copy(self) -> HallelujaRound:
+        """A copy that can be evolved on its own."""
+        twin = HallelujaRound.__new__(HallelujaRound)
+        twin.hands = self.hands[:]
+        twin.pile = self.pile[:]
+        twin.laid = self.laid[:]
+        twin.wish = self.wish
+        twin.drawn = self.drawn
+        twin.pending = self.pending
+        twin.worldly = self.worldly
+        twin.reshuffles = self.reshuffles
+        return twin
+
+    @property
+    def top(self) -> int:
+        """The top card of the discard pile."""
+        return self.laid[-1]
+
+    @property
+    def symbol_in_force(self) -> int:
+        """The wished symbol while a wish stands, else the top card's."""
+        return symbol(self.laid[-1]) if self.wish is None else self.wish
+
+    @property
+    def available(self) -> int:
+        """How many cards could still be drawn, discards under the top card included."""
+        return len(self.pile) + len(self.laid) - 1
+
+    def hear(self, seat: int) -> None:
+        """A worldly word of `seat` was heard."""
+        self.worldly = {**self.worldly, seat: self.worldly.get(seat, 0) + 1}
+
+    def lapse(self) -> None:
+        """A pending draw for which there is no card at all has lapsed for good."""
+        if self.pending and not self.available:
+            self.pending = 0
+
+
+def dealt(game: Game, data: Mapping[str, Any]) -> HallelujaRound:
+    """The round that a `round.dealt` event lays out."""
+    hands = [0] * (max(game.started) + 1)
+    for seat, cards in data["hands"].items():
+        hands[int(seat)] = mask(cards)
+    pile = [NUMBER[card] for card in reversed(data["undealt"])]
+    return HallelujaRound(hands, pile, [NUMBER[data["turned_up"]]])
+
+
+def _round(game: Game) -> HallelujaRound:
+    play = game.play
+    assert isinstance(play, HallelujaRound)
+    return play
+
+
+def _card_played(game: Game, event: AnyEvent) -> None:
+    play = _round(game)
+    data = event.data
+    card = NUMBER[data["card"]]
+    play.hands[data["seat"]] ^= 1 << card
+    play.laid.append(card)
+    wish = data.get("wish")
+    play.wish = None if wish is None else SYMBOLS.index(wish)
+    play.drawn = None
+    if data.get("call") in WORLDLY_WORDS:
+        play.hear(data["seat"])
+    if figure(card) == ANNOYED and game.options["annoyed_stacks"]:
+        play.pending += 2
+
+
+def _cards_drawn(game: Game, event: AnyEvent) -> None:
+    play = _round(game)
+    data = event.data
+    cards = data["cards"]
+    play.hands[data["seat"]] |= mask(cards)
+    del play.pile[len(play.pile) - len(cards) :]
+    reason = data["reason"]
+    if reason == "no-match":
+        play.drawn = NUMBER[cards[0]]
+        game.touched = event.version
+    elif reason == "annoyed":
+        play.pending = 0
+        game.touched = event.version
+    play.lapse()
+
+
+def _pile_reshuffled(game: Game, event: AnyEvent) -> None:
+    play = _round(game)
+    play.pile = [NUMBER[card] for card in reversed(event.data["draw_pile"])]
+    play.reshuffles += 1
+    given_up = [seat for seat in game.resigned if play.hands[seat]]
+    if given_up:
+        for seat in given_up:
+            play.hands[seat] = 0
+    else:
+        play.laid = play.laid[-1:]
+
+
+def _word_exclaimed(game: Game, event: AnyEvent) -> None:
+    _round(game).hear(event.data["seat"])
+
+
+def _nothing_moves(game: Game, event: AnyEvent) -> None:
+    """Only whose turn it is changes."""
+
+
+EVOLVERS = {
+    "card.played": _card_played,
+    "cards.drawn": _cards_drawn,
+    "pile.reshuffled": _pile_reshuffled,
+    "word.exclaimed": _word_exclaimed,
+    "card.kept": _nothing_moves,
+    "turn.skipped": _nothing_moves,
+    "turn.passed": _nothing_moves,
+}
+
+
+def playable(game: Game, play: HallelujaRound) -> int:
+    """The mask of all cards that may lie on the top card (halleluja.match)."""
+    allowed = _SAME_FIGURE[play.laid[-1]] | SYMBOL_MASKS[play.symbol_in_force]
+    return allowed | _MITRES if game.options["mitre_wild"] else allowed
+
+
+_SAME_FIGURE = tuple(
+    sum(1 << other for other in range(32) if figure(other) == figure(card)) for card in range(32)
+)
+_MITRES = sum(1 << card for card in range(32) if figure(card) == 6)

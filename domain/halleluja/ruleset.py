@@ -1,0 +1,253 @@
+"""Halleluja, version 1: how moves are judged and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import randomness
+from ..evolution import TABLE_EVOLVERS
+from ..refusals import illegal
+from ..ruleset import TURN_GOES_ON, After, Move, Ruleset
+from ..state import Game
+from ..unfolding import Unfolding
+from . import moves
+from .cards import ANNOYED, CARDS, FIGURES, MITRE, SITTING, SYMBOLS, figure, names
+from .round import EVOLVERS, WORLDLY_WORDS, HallelujaRound, dealt, playable
+from .rules import OPTIONS, RULES
+
+FORGOTTEN_CALL_COSTS = 1
+WORLDLY_WORD_COSTS = 3
+WORLDLY_WORDS_HEARD = 3
+ANNOYED_DRAWS = 2
+
+
+def _round(game: Game) -> HallelujaRound:
+    play = game.play
+    assert isinstance(play, HallelujaRound)
+    return play
+
+
+class Halleluja(Ruleset):
+    """Halleluja under the rules of its sheet and the rulings on it."""
+
+    id = "halleluja"
+    version = 1
+    title = "Halleluja"
+    seats = (2, 4)
+    cards = CARDS
+    hand_size = 5
+    has_dealer = True
+    turns_up = True
+    turn_limit = 500
+    options = OPTIONS
+    rules = RULES
+    evolvers = TABLE_EVOLVERS | EVOLVERS
+    free_moves = frozenset({"exclaim"})
+
+    def dealt(self, game: Game, data: Mapping[str, Any]) -> HallelujaRound:
+        return dealt(game, data)
+
+    def turn_began(self, game: Game) -> None:
+        play = _round(game)
+        play.drawn = None
+        play.lapse()
+
+    def seat_resigned(self, game: Game, seat: int) -> None:
+        if game.turn is not None and game.turn.seat == seat:
+            _round(game).pending = 0
+
+    def after_resignation(self, unfolding: Unfolding, seat: int) -> None:
+        play = _round(unfolding.game)
+        hand = names(play.hands[seat])
+        shuffled = unfolding.chance(randomness.RESHUFFLE, play.reshuffles).shuffled(hand)
+        _record_pile(unfolding, play, shuffled)
+
+    def check_shape(self, move: Move) -> None:
+        moves.check_shape(move)
+
+    def perform(self, unfolding: Unfolding, seat: int, move: Move) -> After:
+        return _PERFORM[move["type"]](unfolding, seat, move)
+
+    def legal_moves(self, game: Game, seat: int) -> list[Move]:
+        return moves.canonical(game, _round(game), seat)
+
+    def listed_moves(self, game: Game, seat: int) -> list[dict[str, Any]]:
+        return moves.listed(game, _round(game), seat)
+
+    def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
+        call = moves.due_call(_round(game), seat) if move["type"] == "play" else None
+        return move if call is None else {**move, "call": call}
+
+    def hand(self, game: Game, seat: int) -> list[str]:
+        return names(_round(game).hands[seat])
+
+    def hand_count(self, game: Game, seat: int) -> int:
+        return _round(game).hands[seat].bit_count()
+
+    def table_view(self, game: Game) -> dict[str, Any]:
+        play = _round(game)
+        return {
+            "top": CARDS[play.top],
+            "symbol_in_force": SYMBOLS[play.symbol_in_force],
+            "wished": play.wish is not None,
+            "draw_pile": len(play.pile),
+            "discard_pile": len(play.laid),
+        }
+
+    def own_view(self, game: Game, seat: int) -> dict[str, Any]:
+        drawn = _round(game).drawn
+        if drawn is None or game.turn is None or game.turn.seat != seat:
+            return {}
+        return {"drawn": CARDS[drawn]}
+
+    def turn_view(self, game: Game) -> dict[str, Any]:
+        pending = _round(game).pending
+        return {"pending_draw": pending} if pending else {}
+
+
+def _play_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+    game = unfolding.game
+    play = _round(game)
+    card = moves.number_of(move)
+    call = move.get("call")
+    _judge_play(game, play, seat, move, card)
+    due = moves.due_call(play, seat)
+    data = {"seat": seat, **{name: move[name] for name in ("card", "wish", "call") if name in move}}
+    unfolding.record("card.played", data)
+    if call in WORLDLY_WORDS:
+        _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
+    elif due is not None and call != due:
+        _draw(unfolding, seat, FORGOTTEN_CALL_COSTS, "forgotten-call")
+    if not play.hands[seat]:
+        return After(winner=seat)
+    return _take_effect(unfolding, seat, figure(card))
+
+
+def _judge_play(game: Game, play: HallelujaRound, seat: int, move: Move, card: int) -> None:
+    bit = 1 << card
+    name = CARDS[card]
+    if not bit & play.hands[seat]:
+        raise illegal("halleluja.own-card", f"You do not hold {name}.", card=name)
+    if play.pending and figure(card) != ANNOYED:
+        raise illegal(
+            "halleluja.annoyed-stacks",
+            f"You face {play.pending} cards: play an E, or draw them first.",
+            card=name,
+            pending_draw=play.pending,
+        )
+    if play.drawn is not None and card != play.drawn:
+        drawn = CARDS[play.drawn]
+        raise illegal(
+            "halleluja.drawn-card",
+            f"You have drawn {drawn}: play it or keep it.",
+            card=name,
+            drawn=drawn,
+        )
+    if not bit & playable(game, play):
+        top, in_force = CARDS[play.top], SYMBOLS[play.symbol_in_force]
+        raise illegal(
+            "halleluja.match",
+            f"{name} has neither the figure {FIGURES[figure(play.top)]} nor the symbol {in_force}.",
+            card=name,
+            top=top,
+            symbol_in_force=in_force,
+        )
+    if "wish" in move and figure(card) != MITRE:
+        raise illegal("halleluja.wish", "Only a G carries a wish.", card=name, wish=move["wish"])
+    if move.get("call") in WORLDLY_WORDS:
+        _require_ears(play, seat, move["call"])
+
+
+def _require_ears(play: HallelujaRound, seat: int, word: str) -> None:
+    if play.worldly.get(seat, 0) >= WORLDLY_WORDS_HEARD:
+        raise illegal(
+            "halleluja.three-words",
+            "The Abbot has heard three worldly words from you in this round and hears no more.",
+            word=word,
+            heard=WORLDLY_WORDS_HEARD,
+        )
+
+
+def _take_effect(unfolding: Unfolding, seat: int, kind: int) -> After:
+    game = unfolding.game
+    neighbour = game.next_active(seat)
+    if kind == SITTING:
+        unfolding.record("turn.skipped", {"seat": neighbour})
+        return After(game.next_active(neighbour))
+    if kind != ANNOYED or game.options["annoyed_stacks"]:
+        return After(neighbour)
+    drew = _draw(unfolding, neighbour, ANNOYED_DRAWS, "annoyed")
+    if not game.options["annoyed_ends_turn"]:
+        return After(neighbour)
+    if not drew:
+        unfolding.record("turn.passed", {"seat": neighbour})
+    return After(game.next_active(neighbour))
+
+
+def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+    game = unfolding.game
+    play = _round(game)
+    if play.pending:
+        _draw(unfolding, seat, play.pending, "annoyed")
+        ends = game.options["annoyed_ends_turn"]
+        return After(game.next_active(seat)) if ends else TURN_GOES_ON
+    if play.drawn is not None:
+        drawn = CARDS[play.drawn]
+        raise illegal(
+            "halleluja.drawn-card", f"You have drawn {drawn} already: play it or keep it.",
+            drawn=drawn,
+        )
+    fitting = play.hands[seat] & playable(game, play)
+    if fitting:
+        raise illegal(
+            "halleluja.must-play",
+            "You hold a card that you may play, so you may not draw.",
+            playable=names(fitting),
+        )
+    if not _draw(unfolding, seat, 1, "no-match"):
+        unfolding.record("turn.passed", {"seat": seat})
+        return After(game.next_active(seat))
+    assert play.drawn is not None
+    fits = 1 << play.drawn & playable(game, play)
+    return TURN_GOES_ON if fits else After(game.next_active(seat))
+
+
+def _keep_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+    if _round(unfolding.game).drawn is None:
+        raise illegal("halleluja.drawn-card", "You have not drawn a card that you could keep.")
+    unfolding.record("card.kept", {"seat": seat})
+    return After(unfolding.game.next_active(seat))
+
+
+def _exclaim(unfolding: Unfolding, seat: int, move: Move) -> After:
+    _require_ears(_round(unfolding.game), seat, move["word"])
+    unfolding.record("word.exclaimed", {"seat": seat, "word": move["word"]})
+    _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
+    return TURN_GOES_ON
+
+
+_PERFORM = {"play": _play_card, "draw": _draw_card, "keep": _keep_card, "exclaim": _exclaim}
+
+
+def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:
+    """`seat` draws `count` cards, or as many as exist; whether it drew any."""
+    play = _round(unfolding.game)
+    if len(play.pile) < count and len(play.laid) > 1:
+        under_top = [CARDS[card] for card in play.laid[:-1]]
+        shuffled = unfolding.chance(randomness.RESHUFFLE, play.reshuffles).shuffled(under_top)
+        _record_pile(unfolding, play, shuffled)
+    cards = [CARDS[card] for card in play.pile[: -count - 1 : -1]]
+    if not cards:
+        return False
+    unfolding.record_hidden(
+        "cards.drawn", {"seat": seat, "reason": reason, "count": len(cards), "cards": cards}
+    )
+    return True
+
+
+def _record_pile(unfolding: Unfolding, play: HallelujaRound, laid_under: list[str]) -> None:
+    pile = [CARDS[card] for card in reversed(play.pile)] + laid_under
+    unfolding.record_hidden("pile.reshuffled", {"count": len(pile), "draw_pile": pile})
+
+

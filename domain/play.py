@@ -1,0 +1,230 @@
+"""Play: moves, expired turns, seats that are away, and resignations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import randomness
+from .commands import BotMove, ComeBack, Context, ExpireTurn, MakeMove, Resign
+from .refusals import (
+    FORBIDDEN,
+    GAME_NOT_ACTIVE,
+    NOT_YOUR_TURN,
+    STALE_TURN,
+    TURN_EXPIRED,
+    Refused,
+)
+from .rounds import deal_round, end_by_limit, void_round, win_match, win_round
+from .ruleset import After, Move
+from .state import ACTIVE, Game, Turn
+from .unfolding import Unfolding
+
+__all__ = [
+    "come_back",
+    "deal_round",
+    "expire_turn",
+    "make_bot_move",
+    "make_move",
+    "resign",
+]
+
+
+def make_move(game: Game, command: MakeMove, context: Context) -> Unfolding:
+    """Judge and record a player's move and all that follows from it."""
+    seat = _playing_seat(game, command.player_id)
+    move = command.move
+    _check_shape(game, move)
+    _require_active(game, seat)
+    _require_named_turn(game, seat, command)
+    turn = _running(game)
+    free = move["type"] in game.rules.free_moves
+    if not free and seat != turn.seat:
+        raise Refused(
+            NOT_YOUR_TURN,
+            f"It is the turn of seat {turn.seat}, not yours.",
+            rule="table.turn-order",
+            facts={"seat": seat, "turn": {"seat": turn.seat, "number": turn.number}},
+        )
+    unfolding = Unfolding(game, context, by_player(game, seat))
+    if seat in game.away:
+        unfolding.record("seat.back", {"seat": seat})
+    _play(unfolding, seat, move)
+    return unfolding
+
+
+def make_bot_move(game: Game, command: BotMove, context: Context) -> Unfolding:
+    """A computer player's move; nothing happens if the turn it was chosen for is over."""
+    unfolding = Unfolding(game, context, {"kind": "bot", "seat": command.seat})
+    turn = game.turn
+    if turn is None or (game.round, turn.number) != (command.round, command.turn):
+        return unfolding
+    if turn.seat != command.seat or game.seats[turn.seat].bot is None:
+        return unfolding
+    _check_shape(game, command.move)
+    _play(unfolding, command.seat, command.move)
+    return unfolding
+
+
+def expire_turn(game: Game, command: ExpireTurn, context: Context) -> Unfolding:
+    """Record that the turn's time ran out, and play it for the seat (table.auto-pick)."""
+    turn = game.turn
+    if turn is None or (game.round, turn.number) != (command.round, command.turn):
+        return Unfolding(game, context, {})
+    seat = turn.seat
+    unfolding = Unfolding(game, context, _by_clock(seat))
+    unfolding.record("turn.expired", {"seat": seat, "due_at": game.due_at})
+    if seat not in game.away and unfolding.game.expired[seat] >= game.options["away_after"]:
+        unfolding.record("seat.away", {"seat": seat})
+        if _abandon_if_nobody_is_left(unfolding):
+            return unfolding
+    _play_turn_out(unfolding)
+    _settle(unfolding)
+    return unfolding
+
+
+def resign(game: Game, command: Resign, context: Context) -> Unfolding:
+    """A seat leaves the match for good (table.resigning); resigning again changes nothing."""
+    seat = game.seat_of(command.player_id)
+    if seat is None:
+        raise Refused(FORBIDDEN, "You hold no seat in this game.")
+    unfolding = Unfolding(game, context, by_player(game, seat))
+    if seat in game.resigned:
+        return unfolding
+    _require_active(game, seat)
+    turn = _running(game)
+    unfolding.record("seat.resigned", {"seat": seat})
+    left = unfolding.game.active
+    if len(left) == 1:
+        win_match(unfolding, left[0], "resignations")
+        return unfolding
+    if _abandon_if_nobody_is_left(unfolding):
+        return unfolding
+    game.rules.after_resignation(unfolding, seat)
+    if seat == turn.seat:
+        _begin_turn(unfolding, unfolding.game.next_active(seat))
+        _settle(unfolding)
+    return unfolding
+
+
+def come_back(game: Game, command: ComeBack, context: Context) -> Unfolding:
+    """A seat is no longer away (table.back); a seat that is not away changes nothing."""
+    seat = _playing_seat(game, command.player_id)
+    unfolding = Unfolding(game, context, by_player(game, seat))
+    _require_active(game, seat)
+    if seat in game.away:
+        unfolding.record("seat.back", {"seat": seat})
+    return unfolding
+
+
+def by_player(game: Game, seat: int) -> dict[str, Any]:
+    """`by` of what the player in `seat` does."""
+    return {"kind": "player", "seat": seat, "player_id": game.seats[seat].player_id}
+
+
+def _by_clock(seat: int) -> dict[str, Any]:
+    return {"kind": "clock", "seat": seat}
+
+
+def _playing_seat(game: Game, player_id: str) -> int:
+    seat = game.seat_of(player_id)
+    if seat is None:
+        raise Refused(FORBIDDEN, "You hold no seat in this game.")
+    if seat in game.resigned:
+        raise Refused(FORBIDDEN, "You have resigned from this game.", rule="table.resigning")
+    return seat
+
+
+def _check_shape(game: Game, move: Move) -> None:
+    game.rules.check_shape(move)
+
+
+def _running(game: Game) -> Turn:
+    assert game.turn is not None
+    return game.turn
+
+
+def _require_active(game: Game, seat: int) -> None:
+    if game.status != ACTIVE:
+        raise Refused(
+            GAME_NOT_ACTIVE,
+            "The match has not begun yet." if game.status == "lobby" else "The match is over.",
+            rule="table.over",
+            facts={"status": game.status},
+        )
+
+
+def _require_named_turn(game: Game, seat: int, command: MakeMove) -> None:
+    turn = _running(game)
+    round_number = game.round if command.round is None else command.round
+    number = turn.number if command.turn is None else command.turn
+    touched = game.touched if command.touched is None else command.touched
+    if (round_number, number) == (game.round, turn.number) and touched == game.touched:
+        return
+    facts = {
+        "named": {"round": round_number, "turn": number},
+        "running": {"round": game.round, "turn": turn.number, "seat": turn.seat},
+    }
+    if game.ran_out.get(seat) in ((round_number, number), (round_number, 0)):
+        raise Refused(
+            TURN_EXPIRED,
+            "The time of your turn had run out, and it was played for you.",
+            rule="table.turn-timer",
+            facts=facts,
+        )
+    raise Refused(
+        STALE_TURN,
+        "The turn that this move was meant for is over.",
+        rule="table.turn-named",
+        facts=facts,
+    )
+
+
+def _play(unfolding: Unfolding, seat: int, move: Move) -> None:
+    _go_on(unfolding, unfolding.game.rules.perform(unfolding, seat, move))
+    _settle(unfolding)
+
+
+def _go_on(unfolding: Unfolding, after: After) -> None:
+    if after.winner is not None:
+        win_round(unfolding, after.winner, "emptied")
+    elif after.next_seat is not None:
+        _begin_turn(unfolding, after.next_seat)
+
+
+def _begin_turn(unfolding: Unfolding, seat: int) -> None:
+    """The turn of `seat` begins, unless the round ends in its place."""
+    game = unfolding.game
+    if game.rules.is_repetition(game, seat):
+        void_round(unfolding, "repetition")
+    elif _running(game).number >= game.rules.turn_limit:
+        end_by_limit(unfolding)
+    else:
+        unfolding.begin_turn(seat)
+
+
+def _play_turn_out(unfolding: Unfolding) -> None:
+    """Pick legal moves for the running turn until it has passed on."""
+    game = unfolding.game
+    turn = _running(game)
+    seat, meant = turn.seat, (game.round, turn.number)
+    while game.turn is not None and (game.round, game.turn.number) == meant:
+        choices = game.rules.legal_moves(game, seat)
+        pick = unfolding.chance(randomness.AUTO_PICK, n=game.version).below(len(choices))
+        move = game.rules.with_due_call(game, seat, choices[pick])
+        _go_on(unfolding, game.rules.perform(unfolding, seat, move))
+
+
+def _settle(unfolding: Unfolding) -> None:
+    """Play the turns of seats that are away, until someone else's turn begins or the end."""
+    game = unfolding.game
+    while game.turn is not None and game.turn.seat in game.away:
+        unfolding.by = _by_clock(game.turn.seat)
+        _play_turn_out(unfolding)
+
+
+def _abandon_if_nobody_is_left(unfolding: Unfolding) -> bool:
+    game = unfolding.game
+    if any(game.seats[seat].bot is None and seat not in game.away for seat in game.active):
+        return False
+    unfolding.record_end("game.abandoned", {"reason": "no-players"})
+    return True

@@ -1,0 +1,88 @@
+"""Every random choice of a game, computed from its secret and the seats' own seeds.
+
+Anyone who knows the secret, which is published when the game is over, can compute each shuffle,
+lot and pick again. Nothing here draws randomness of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import TypeVar
+
+from .canonical import canonical
+
+Item = TypeVar("Item")
+
+DEAL, RESHUFFLE, LOT, AUTO_PICK = "deal", "reshuffle", "lot", "auto-pick"
+
+_WORDS = 1 << 32
+
+
+def commitment(secret: bytes, game_id: str) -> str:
+    """Hex of SHA-256 over the secret's bytes and the game's id: published before any seed."""
+    return hashlib.sha256(secret + game_id.encode()).hexdigest()
+
+
+def salt(secret: bytes, version: int) -> str:
+    """The salt of the event `version`: keeps the hash of hidden cards from being guessed."""
+    return hmac.new(secret, b"salt:%d" % version, hashlib.sha256).hexdigest()[:32]
+
+
+class Chance:
+    """One stream of random words, for one use of one purpose in one round.
+
+    Words are the big-endian 32-bit words of SHA-256(key || counter), the counter four big-endian
+    bytes from 0, where the key is HMAC-SHA256(secret, JCS of what the stream is for).
+    """
+
+    __slots__ = ("_counter", "_key", "_words")
+
+    def __init__(
+        self,
+        secret: bytes,
+        *,
+        game_id: str,
+        purpose: str,
+        round_number: int,
+        n: int,
+        seeds: Sequence[str],
+    ) -> None:
+        meant_for = {
+            "game_id": game_id,
+            "purpose": purpose,
+            "round": round_number,
+            "n": n,
+            "seeds": list(seeds),
+        }
+        self._key = hmac.new(secret, canonical(meant_for), hashlib.sha256).digest()
+        self._counter = 0
+        self._words: list[int] = []
+
+    def _word(self) -> int:
+        if not self._words:
+            block = hashlib.sha256(self._key + self._counter.to_bytes(4, "big")).digest()
+            self._counter += 1
+            # Reversed, so that pop() hands them out in order.
+            self._words = [int.from_bytes(block[i : i + 4], "big") for i in range(28, -1, -4)]
+        return self._words.pop()
+
+    def below(self, k: int) -> int:
+        """A uniform number from 0 to k - 1, without bias: words past the last full k are used up.
+
+        k is 1 to 2^32.
+        """
+        limit = _WORDS - _WORDS % k
+        word = self._word()
+        while word >= limit:
+            word = self._word()
+        return word % k
+
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        """`items` in a uniform random order (Fisher-Yates, from the last place down)."""
+        deck = list(items)
+        for i in range(len(deck) - 1, 0, -1):
+            j = self.below(i + 1)
+            deck[i], deck[j] = deck[j], deck[i]
+        return deck

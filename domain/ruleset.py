@@ -1,0 +1,123 @@
+"""What a game must provide so that the table can referee it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from .rules import Option, Rule
+
+if TYPE_CHECKING:
+    from .state import Game
+    from .unfolding import Unfolding
+
+Move = dict[str, Any]
+Evolver = Callable[["Game", Any], None]
+
+
+class Round(Protocol):
+    """The cards of the round in play: a game's own state."""
+
+    def copy(self) -> Round:
+        """A copy that can be evolved on its own."""
+
+
+class After(NamedTuple):
+    """What follows a move: `winner` has emptied its hand, or the turn of `next_seat` would begin;
+    neither where the same turn goes on."""
+
+    next_seat: int | None = None
+    winner: int | None = None
+
+
+TURN_GOES_ON = After()
+
+
+class Ruleset(ABC):
+    """One version of one game's rules. Instances hold no state of any game."""
+
+    id: str
+    version: int
+    title: str
+    seats: tuple[int, int]
+    """The least and the most seats."""
+    cards: tuple[str, ...]
+    """The whole set in its unshuffled order."""
+    hand_size: int
+    """Cards dealt to each seat."""
+    has_dealer: bool
+    """Whether the seat after the opener begins (the opener deals), or the opener itself."""
+    turns_up: bool
+    """Whether the next card after the hands is turned up."""
+    turn_limit: int
+    """The last turn number of a round."""
+    options: tuple[Option, ...]
+    rules: tuple[Rule, ...]
+    evolvers: Mapping[str, Evolver]
+    """How each type of event of this game changes a `Game`."""
+    free_moves: frozenset[str] = frozenset()
+    """Types of moves that any active seat may make at any time in a round."""
+
+    @property
+    def name(self) -> str:
+        """As events pin it: `halleluja/1`."""
+        return f"{self.id}/{self.version}"
+
+    @abstractmethod
+    def dealt(self, game: Game, data: Mapping[str, Any]) -> Round:
+        """The state of a round from a `round.dealt` event's data, `game` being evolved already."""
+
+    @abstractmethod
+    def turn_began(self, game: Game) -> None:
+        """Called by evolve when `game.turn` has just begun."""
+
+    def seat_resigned(self, game: Game, seat: int) -> None:  # noqa: B027
+        """Called by evolve when `seat` has just resigned."""
+
+    def after_resignation(self, unfolding: Unfolding, seat: int) -> None:  # noqa: B027
+        """What else is recorded when `seat` has resigned and the match goes on."""
+
+    def is_repetition(self, game: Game, seat: int) -> bool:
+        """Whether the position, with `seat` to move, makes the round void by repetition."""
+        return False
+
+    @abstractmethod
+    def check_shape(self, move: Move) -> None:
+        """Refuse (`validation`) what could not be a move of this game in any position."""
+
+    @abstractmethod
+    def perform(self, unfolding: Unfolding, seat: int, move: Move) -> After:
+        """Judge `move` and record it with its consequences; `Refused` if it is not legal."""
+
+    @abstractmethod
+    def legal_moves(self, game: Game, seat: int) -> list[Move]:
+        """The canonical list of the seat to move: fully specified, sorted by JCS bytes."""
+
+    @abstractmethod
+    def listed_moves(self, game: Game, seat: int) -> list[dict[str, Any]]:
+        """The legal moves with their choices grouped: `{move, rules, wish_from?, …}`."""
+
+    def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
+        """`move` with the call that is due, as an automatic pick makes it."""
+        return move
+
+    @abstractmethod
+    def hand(self, game: Game, seat: int) -> list[str]:
+        """The cards that `seat` holds, in the unshuffled order."""
+
+    @abstractmethod
+    def hand_count(self, game: Game, seat: int) -> int:
+        """How many cards `seat` holds."""
+
+    @abstractmethod
+    def table_view(self, game: Game) -> dict[str, Any]:
+        """The open cards and counts of the round, for everyone."""
+
+    def own_view(self, game: Game, seat: int) -> dict[str, Any]:
+        """What only `seat` may see besides its hand."""
+        return {}
+
+    def turn_view(self, game: Game) -> dict[str, Any]:
+        """What the game adds to the public view of the turn."""
+        return {}

@@ -1,0 +1,1 @@
+"""Vallelujah: a climbing game of banners, powers, battalions and captures."""

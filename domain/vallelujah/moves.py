@@ -1,0 +1,173 @@
+"""Which moves of Vallelujah are legal, how they are listed, and what shape they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..canonical import canonical as jcs
+from ..refusals import VALIDATION, Refused
+from ..ruleset import Move
+from ..state import Game
+from .round import VallelujahRound
+from .units import (
+    BANNER_BITS,
+    BANNER_SHIFTS,
+    NUMBER,
+    POWER_MASKS,
+    in_byte_order,
+    names,
+    repeated,
+    strength,
+    subsets,
+)
+
+_FIELDS: dict[str, dict[str, bool]] = {
+    "lead": {"units": True},
+    "beat": {"units": True, "take": False},
+    "take": {"take": False},
+}
+"""Each type of move, its fields, and whether they must be there."""
+
+
+def check_shape(move: Move) -> None:
+    """Refuse what is no move of Vallelujah in any position."""
+    type_ = move.get("type")
+    fields = _FIELDS.get(type_) if isinstance(type_, str) else None
+    if fields is None:
+        message = f"must be one of {', '.join(_FIELDS)}"
+        errors = [{"field": "type", "message": message}]
+        raise Refused(VALIDATION, "That is no move of Vallelujah.", errors=errors)
+    errors = [
+        {"field": name, "message": f"does not belong to {type_}"}
+        for name in move
+        if name != "type" and name not in fields
+    ]
+    if fields.get("units"):
+        errors += _faults_of_units(move.get("units"))
+    if "take" in fields and "take" in move and not _is_unit(move["take"]):
+        errors.append({"field": "take", "message": "must be a unit"})
+    if errors:
+        raise Refused(VALIDATION, "That is no move of Vallelujah.", errors=errors)
+
+
+def _is_unit(value: Any) -> bool:
+    return isinstance(value, str) and value in NUMBER
+
+
+def _faults_of_units(units: Any) -> list[dict[str, str]]:
+    if units is None:
+        return [{"field": "units", "message": "is missing"}]
+    if not isinstance(units, list) or not units:
+        return [{"field": "units", "message": "must be a list of at least one unit"}]
+    faults = [
+        {"field": f"units.{place}", "message": "must be a unit"}
+        for place, unit in enumerate(units)
+        if not _is_unit(unit)
+    ]
+    if not faults and len(set(units)) != len(units):
+        faults.append({"field": "units", "message": "must name each unit once"})
+    return faults
+
+
+def can_beat(army: int, count: int, to_beat: int) -> bool:
+    """Whether `army` holds a battalion that beats one of `count` units and strength `to_beat`."""
+    for shift in BANNER_SHIFTS:
+        bits = army >> shift & BANNER_BITS
+        held = bits.bit_count()
+        if held > count or (held == count and (strength(bits) or 0) > to_beat):
+            return True
+    for power, units in enumerate(POWER_MASKS, start=1):
+        held = (army & units).bit_count()
+        if held > count or (held == count and repeated(power, count) > to_beat):
+            return True
+    return False
+
+
+def beats(army: int, count: int, to_beat: int) -> Iterator[int]:
+    """Every battalion of `army` that beats one of `count` units and strength `to_beat`."""
+    for size in (count, count + 1):
+        floor = to_beat if size == count else 0
+        for shift in BANNER_SHIFTS:
+            bits = army >> shift & BANNER_BITS
+            if bits.bit_count() >= size:
+                for chosen in subsets(bits, size):
+                    if (strength(chosen) or 0) > floor:
+                        yield chosen << shift
+        if size == 1:
+            continue  # a single unit is of one banner already
+        for power, units in enumerate(POWER_MASKS, start=1):
+            held = army & units
+            if held.bit_count() >= size and repeated(power, size) > floor:
+                yield from subsets(held, size)
+
+
+def canonical(game: Game, play: VallelujahRound, seat: int) -> list[Move]:
+    """Every legal move, fully specified, in the order of their JCS bytes."""
+    army = play.armies[seat]
+    if not play.arena:
+        return _leads(game, army)
+    moves: list[Move] = []
+    arena = in_byte_order(play.arena)
+    for battalion in beats(army, len(arena), play.strength):
+        move: Move = {"type": "beat", "units": in_byte_order(battalion)}
+        if battalion == army or len(arena) == 1:
+            moves.append(move)
+        else:
+            moves += [{**move, "take": unit} for unit in arena]
+    if not moves:
+        moves = [{"type": "take", "take": unit} for unit in arena]
+    return sorted(moves, key=jcs)
+
+
+def _leads(game: Game, army: int) -> list[Move]:
+    moves: list[Move] = [{"type": "lead", "units": [unit]} for unit in names(army)]
+    if may_lead_all(game, army):
+        moves.append({"type": "lead", "units": in_byte_order(army)})
+    return sorted(moves, key=jcs)
+
+
+def may_lead_all(game: Game, army: int) -> bool:
+    """Whether the whole army, of more than one unit, may be led (vallelujah.lead-all)."""
+    return bool(game.options["lead_all"]) and army.bit_count() > 1 and strength(army) is not None
+
+
+def listed(game: Game, play: VallelujahRound, seat: int) -> list[dict[str, Any]]:
+    """The legal moves for a client: the units to choose from grouped, with the rules."""
+    army = play.armies[seat]
+    if not play.arena:
+        return [_listed_lead(move, army) for move in _leads(game, army)]
+    arena = in_byte_order(play.arena)
+    entries = [
+        _listed_beat(in_byte_order(battalion), arena, wins=battalion == army)
+        for battalion in beats(army, len(arena), play.strength)
+    ]
+    if entries:
+        return sorted(entries, key=lambda entry: jcs(entry["move"]))
+    if len(arena) == 1:
+        return [{"move": {"type": "take", "take": arena[0]}, "rules": ["vallelujah.take"]}]
+    return [{"move": {"type": "take"}, "rules": ["vallelujah.take"], "take_from": arena}]
+
+
+def _listed_lead(move: Move, army: int) -> dict[str, Any]:
+    whole = len(move["units"]) > 1
+    rules = ["vallelujah.lead-all" if whole else "vallelujah.lead"]
+    if len(move["units"]) == army.bit_count():
+        rules.append("vallelujah.win")
+    return {"move": move, "rules": rules}
+
+
+def _listed_beat(units: list[str], arena: list[str], *, wins: bool) -> dict[str, Any]:
+    rules = ["vallelujah.count", "vallelujah.strength"]
+    if len(units) > 1:
+        rules.append("vallelujah.battalion")
+    entry: dict[str, Any] = {"move": {"type": "beat", "units": units}, "rules": rules}
+    if wins:
+        rules.append("vallelujah.win")
+    else:
+        rules.append("vallelujah.capture")
+        if len(arena) > 1:
+            entry["take_from"] = arena
+    return entry
+
+
