@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-PUBLIC, HIDDEN, BY_SEAT, OWN = "public", "hidden", "by-seat", "own"
-
 Visibility = Literal["public", "hidden", "by-seat", "own"]
+PUBLIC: Visibility = "public"
+HIDDEN: Visibility = "hidden"
+BY_SEAT: Visibility = "by-seat"
+OWN: Visibility = "own"
+
 Kind = Literal[
     "card",
     "cards",
@@ -88,7 +91,9 @@ def _optional(name: str, kind: Kind, meaning: str, **more: Any) -> Field:
 
 _SEAT = _field("seat", "seat", "The seat that it is about.")
 _TURN = _optional("turn", "turn", "The turn that begins with this event.")
-_SALT = _field("salt", "text", "Keeps the hash from giving the hidden part away.", visibility=HIDDEN)
+_SALT = _field(
+    "salt", "text", "Keeps the hash from giving the hidden part away.", visibility=HIDDEN
+)
 _SECRET = _field("secret", "text", "The game's secret, hex: every shuffle can be computed again.")
 _SCORES = _field("scores", "seat-numbers", "Rounds won, of every seat that started.")
 _SEED = _optional("client_seed", "text", "The seat's own seed for the shuffles, hex.")
@@ -273,9 +278,7 @@ _TYPES = (
         (
             _SEAT,
             _SCORES,
-            _field(
-                "reason", "text", "Why.", values=("rounds", "resignations", "void-rounds")
-            ),
+            _field("reason", "text", "Why.", values=("rounds", "resignations", "void-rounds")),
             _SECRET,
         ),
     ),

@@ -60,8 +60,7 @@ def create_game(game: Game, command: CreateGame, context: Context) -> Unfolding:
         {
             "ruleset": rules.id,
             "ruleset_version": rules.name,
-            "options": {option.name: option.default for option in rules.options}
-            | command.options,
+            "options": {option.name: option.default for option in rules.options} | command.options,
             "turn_seconds": command.turn_seconds,
             "max_seats": most,
             "visibility": command.visibility,
@@ -278,4 +277,4 @@ def _free_seat(game: Game, kept: Mapping[str, int], player_id: str | None) -> in
 def _next_human(game: Game, seat: int) -> int | None:
     humans = [number for number, other in game.seats.items() if other.player_id and number != seat]
     later = [number for number in humans if number > seat]
-    return (later or humans or [None])[0]
+    return next(iter(later or humans), None)

@@ -14,26 +14,17 @@ from .refusals import (
     TURN_EXPIRED,
     Refused,
 )
-from .rounds import deal_round, end_by_limit, void_round, win_match, win_round
+from .rounds import end_by_limit, void_round, win_match, win_round
 from .ruleset import After, Move
 from .state import ACTIVE, Game, Turn
 from .unfolding import Unfolding
-
-__all__ = [
-    "come_back",
-    "deal_round",
-    "expire_turn",
-    "make_bot_move",
-    "make_move",
-    "resign",
-]
 
 
 def make_move(game: Game, command: MakeMove, context: Context) -> Unfolding:
     """Judge and record a player's move and all that follows from it."""
     seat = _playing_seat(game, command.player_id)
     move = command.move
-    _check_shape(game, move)
+    game.rules.check_shape(move)
     _require_active(game, seat)
     _require_named_turn(game, seat, command)
     turn = _running(game)
@@ -60,7 +51,7 @@ def make_bot_move(game: Game, command: BotMove, context: Context) -> Unfolding:
         return unfolding
     if turn.seat != command.seat or game.seats[turn.seat].bot is None:
         return unfolding
-    _check_shape(game, command.move)
+    game.rules.check_shape(command.move)
     _play(unfolding, command.seat, command.move)
     return unfolding
 
@@ -132,10 +123,6 @@ def _playing_seat(game: Game, player_id: str) -> int:
     if seat in game.resigned:
         raise Refused(FORBIDDEN, "You have resigned from this game.", rule="table.resigning")
     return seat
-
-
-def _check_shape(game: Game, move: Move) -> None:
-    game.rules.check_shape(move)
 
 
 def _running(game: Game) -> Turn:

@@ -35,8 +35,7 @@ class Option:
             return None if isinstance(value, bool) else "must be true or false"
         if isinstance(value, bool) or not isinstance(value, int):
             return "must be an integer"
-        assert self.minimum is not None and self.maximum is not None
-        if not self.minimum <= value <= self.maximum:
+        if not (self.minimum or 0) <= value <= (self.maximum or 0):
             return f"must be from {self.minimum} to {self.maximum}"
         return None
 

@@ -46,9 +46,9 @@ class Unfolding:
         self.events[-1].data["turn"] = {"seat": seat, "number": number}
         begin_turn(game, seat, number, "")
 
-    def chance(self, purpose: str, n: int = 0, round_number: int | None = None) -> (
-        randomness.Chance
-    ):
+    def chance(
+        self, purpose: str, n: int = 0, round_number: int | None = None
+    ) -> randomness.Chance:
         """The random words for the `n`-th use of `purpose` in the round."""
         game = self.game
         return randomness.Chance(

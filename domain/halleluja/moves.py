@@ -27,7 +27,8 @@ def check_shape(move: Move) -> None:
     type_ = move.get("type")
     fields = _FIELDS.get(type_) if isinstance(type_, str) else None
     if fields is None:
-        _refuse("type", f"must be one of {', '.join(_FIELDS)}")
+        errors = [{"field": "type", "message": f"must be one of {', '.join(_FIELDS)}"}]
+        raise Refused(VALIDATION, "That is no move of Halleluja.", errors=errors)
     errors = [
         {"field": name, "message": f"does not belong to {type_}"}
         for name in move
@@ -41,11 +42,6 @@ def check_shape(move: Move) -> None:
             errors.append({"field": name, "message": "is missing"})
     if errors:
         raise Refused(VALIDATION, "That is no move of Halleluja.", errors=errors)
-
-
-def _refuse(field: str, message: str) -> Any:
-    errors = [{"field": field, "message": message}]
-    raise Refused(VALIDATION, "That is no move of Halleluja.", errors=errors)
 
 
 def may_play(game: Game, play: HallelujaRound, seat: int) -> int:
@@ -103,9 +99,7 @@ def listed(game: Game, play: HallelujaRound, seat: int) -> list[dict[str, Any]]:
     return entries
 
 
-def _listed_play(
-    game: Game, play: HallelujaRound, card: int, call: str | None
-) -> dict[str, Any]:
+def _listed_play(game: Game, play: HallelujaRound, card: int, call: str | None) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "move": {"type": "play", "card": CARDS[card]},
         "rules": rules_of_play(game, play, card, call),

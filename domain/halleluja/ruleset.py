@@ -113,7 +113,8 @@ def _play_card(unfolding: Unfolding, seat: int, move: Move) -> After:
     call = move.get("call")
     _judge_play(game, play, seat, move, card)
     due = moves.due_call(play, seat)
-    data = {"seat": seat, **{name: move[name] for name in ("card", "wish", "call") if name in move}}
+    data: dict[str, Any] = {name: move[name] for name in ("card", "wish", "call") if name in move}
+    data["seat"] = seat
     unfolding.record("card.played", data)
     if call in WORLDLY_WORDS:
         _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
@@ -195,7 +196,8 @@ def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> After:
     if play.drawn is not None:
         drawn = CARDS[play.drawn]
         raise illegal(
-            "halleluja.drawn-card", f"You have drawn {drawn} already: play it or keep it.",
+            "halleluja.drawn-card",
+            f"You have drawn {drawn} already: play it or keep it.",
             drawn=drawn,
         )
     fitting = play.hands[seat] & playable(game, play)
@@ -249,5 +251,3 @@ def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:
 def _record_pile(unfolding: Unfolding, play: HallelujaRound, laid_under: list[str]) -> None:
     pile = [CARDS[card] for card in reversed(play.pile)] + laid_under
     unfolding.record_hidden("pile.reshuffled", {"count": len(pile), "draw_pile": pile})
-
-

@@ -169,5 +169,3 @@ def _listed_beat(units: list[str], arena: list[str], *, wins: bool) -> dict[str,
         if len(arena) > 1:
             entry["take_from"] = arena
     return entry
-
-

@@ -196,9 +196,7 @@ def _take(unfolding: Unfolding, seat: int, move: Move) -> After:
         )
     captured = _taken(play, move.get("take"), "vallelujah.take")
     discarded = [unit for unit in in_byte_order(play.arena) if unit != captured]
-    unfolding.record(
-        "arena.taken", {"seat": seat, "captured": captured, "discarded": discarded}
-    )
+    unfolding.record("arena.taken", {"seat": seat, "captured": captured, "discarded": discarded})
     return After(game.next_active(seat))
 
 

@@ -7,7 +7,7 @@ is a 54-bit mask of such numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 
 BANNERS = ("crimson", "azure", "forest", "gold", "slate", "coral")
@@ -79,10 +79,10 @@ def strength(battalion: int) -> int | None:
 
 def repeated(power: int, count: int) -> int:
     """The strength of `count` units of the same power."""
-    return power * ((10**count - 1) // 9)
+    return power * int("1" * count)
 
 
-@lru_cache(maxsize=None)
+@cache
 def subsets(held: int, count: int) -> tuple[int, ...]:
     """All sets of `count` of the units in the mask `held` (at most nine)."""
     bits = [1 << number for number in numbers(held)]
