@@ -23,7 +23,7 @@ def choose(view: View, listed: list[Entry], rng: random.Random) -> Move:
 
 
 def _halleluja(view: View, listed: list[Entry], rng: random.Random) -> Move:
-    """Play rather than keep or draw; harm the next seat; save the bishop's G for a bad hand."""
+    """Play rather than keep or draw; harm the next seat; save a G for a bad hand."""
     plays = [entry for entry in listed if entry["move"]["type"] == "play"]
     if not plays:
         return complete(listed[0])
@@ -76,7 +76,7 @@ def _vallelujah_worth(left: set[str], fielded: set[str]) -> float:
         return 1000.0
     banners = Counter(unit.rsplit("-", 1)[0] for unit in left)
     powers = Counter(_power(unit) for unit in left)
-    biggest = max(max(banners.values()), max(powers.values()))
+    biggest = max(*banners.values(), *powers.values())
     strong = sum(_power(unit) for unit in left) / len(left)
     return -3.0 * len(left) + 1.5 * biggest + 0.2 * strong + 0.5 * len(fielded)
 
