@@ -134,6 +134,7 @@ def _round_dealt(game: Game, event: AnyEvent) -> None:
     # A fold may start here; that the clock ended the last round for a seat is all that is known.
     by = event.by
     game.ran_out = {by["seat"]: (game.round - 1, 0)} if by["kind"] == "clock" else {}
+    game.spoke = {}
     game.play = game.rules.dealt(game, data)
 
 

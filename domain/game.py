@@ -13,6 +13,7 @@ from . import commands, lobby, play
 from .commands import Command, Context
 from .events import Event
 from .evolution import AnyEvent, evolve
+from .play import bind
 from .refusals import Refused
 from .state import Game, Seat, Turn
 from .unfolding import Unfolding
@@ -26,6 +27,7 @@ __all__ = [
     "Refused",
     "Seat",
     "Turn",
+    "bind",
     "decide",
     "evolve",
     "fold",

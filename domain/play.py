@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from . import randomness
@@ -41,6 +42,28 @@ def make_move(game: Game, command: MakeMove, context: Context) -> Unfolding:
         unfolding.record("seat.back", {"seat": seat})
     _play(unfolding, seat, move)
     return unfolding
+
+
+def bind(game: Game, command: MakeMove) -> MakeMove:
+    """`command` tied to the turn that it found on its first look, if that is its player's.
+
+    A move that lost a race is judged again on a later position; so tied it cannot land on another
+    turn than its own, nor twice in one (table.turn-named).
+    """
+    seat = game.seat_of(command.player_id)
+    turn = game.turn
+    if command.touched is not None or turn is None or seat is None:
+        return command
+    if command.move.get("type") in game.rules.free_moves:
+        return replace(command, touched=game.spoke.get(seat, 0))
+    if seat != turn.seat:
+        return command
+    return replace(
+        command,
+        round=game.round if command.round is None else command.round,
+        turn=turn.number if command.turn is None else command.turn,
+        touched=game.touched,
+    )
 
 
 def make_bot_move(game: Game, command: BotMove, context: Context) -> Unfolding:
@@ -144,8 +167,10 @@ def _require_named_turn(game: Game, seat: int, command: MakeMove) -> None:
     turn = _running(game)
     round_number = game.round if command.round is None else command.round
     number = turn.number if command.turn is None else command.turn
-    touched = game.touched if command.touched is None else command.touched
-    if (round_number, number) == (game.round, turn.number) and touched == game.touched:
+    free = command.move["type"] in game.rules.free_moves
+    mark = game.spoke.get(seat, 0) if free else game.touched
+    touched = mark if command.touched is None else command.touched
+    if (round_number, number) == (game.round, turn.number) and touched == mark:
         return
     facts = {
         "named": {"round": round_number, "turn": number},

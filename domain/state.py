@@ -70,6 +70,7 @@ class Game:
         "scores",
         "seats",
         "secret",
+        "spoke",
         "started",
         "status",
         "touched",
@@ -110,6 +111,8 @@ class Game:
         self.turn: Turn | None = None
         # The version of the last event that touched the running turn.
         self.touched = 0
+        # The version of each seat's last free move in this round.
+        self.spoke: dict[int, int] = {}
         # Each seat's last expired turn as (round, turn number); number 0: whichever ended it.
         self.ran_out: dict[int, tuple[int, int]] = {}
         self.result: dict[str, Any] | None = None
@@ -142,6 +145,7 @@ class Game:
         twin.opener = self.opener
         twin.turn = self.turn
         twin.touched = self.touched
+        twin.spoke = self.spoke
         twin.ran_out = self.ran_out
         twin.result = self.result
         twin.secret = self.secret

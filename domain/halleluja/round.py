@@ -126,7 +126,9 @@ def _pile_reshuffled(game: Game, event: AnyEvent) -> None:
 
 
 def _word_exclaimed(game: Game, event: AnyEvent) -> None:
-    _round(game).hear(event.data["seat"])
+    seat = event.data["seat"]
+    _round(game).hear(seat)
+    game.spoke = {**game.spoke, seat: event.version}
 
 
 def _nothing_moves(game: Game, event: AnyEvent) -> None:
