@@ -35,6 +35,12 @@ TABLE_RULES = (
         "rulebook",
     ),
     Rule(
+        "table.turn-numbers",
+        "Turns are numbered from 1 in each round. A skipped seat's turn does not begin and uses "
+        "no number.",
+        "ruling",
+    ),
+    Rule(
         "table.turn-named",
         "A move that names a round and turn counts for that turn only, and of equal moves sent "
         "at the same time exactly one counts.",

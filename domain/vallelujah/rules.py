@@ -88,5 +88,11 @@ RULES = (
         "When a position stands for the third time at the start of a turn, the round is void.",
         "ruling",
     ),
+    Rule(
+        "vallelujah.resigned-army",
+        "The army of a seat that resigns stays out of play until the next deal; a battalion of its "
+        "stays in the arena.",
+        "ruling",
+    ),
     *TABLE_RULES,
 )
