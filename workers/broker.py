@@ -40,9 +40,11 @@ def publisher_options(url: str, seconds: float) -> Options:
     """Transport options of the timer's own connection: every wait ends after about `seconds`.
 
     An AMQP publish is only a write to a socket, which a hung broker's kernel still accepts, so
-    the broker must confirm each.
+    the broker must confirm each. kombu's own retries would hide a refused connection.
     """
     if is_amqp(url):
         whole = max(1, round(seconds))
-        return {"confirm_publish": True, "read_timeout": whole, "write_timeout": whole}
-    return {"socket_timeout": seconds, "socket_connect_timeout": seconds}
+        options: Options = {"confirm_publish": True, "read_timeout": whole, "write_timeout": whole}
+    else:
+        options = {"socket_timeout": seconds, "socket_connect_timeout": seconds}
+    return {**options, "max_retries": 0}
