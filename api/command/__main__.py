@@ -1,0 +1,96 @@
+"""Entry of `./abbot`: picks the subcommand, makes the environment, runs the command in it.
+
+The launcher runs this file twice: first with the system's Python, which makes the environment
+(standard library only), then, in its place, with the environment's own, which imports the
+subcommand's module and no other.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from api.command import environment  # noqa: E402  (the path has to be set first)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A subcommand: `module` has ``main(argv) -> exit code``."""
+
+    module: str
+    summary: str
+    with_tests: bool = False
+    """Whether its environment holds what only the tests need."""
+    uses_running: bool = False
+    """Whether it works on the servers of a running `abbot up` where no URL is set."""
+
+
+COMMANDS = {
+    "up": Command("api.command.up", "start everything and keep it running until Ctrl-C"),
+    "test": Command("api.command.test", "run the whole test suite (--long: all of it)", True),
+    "migrate": Command("api.command.migrate", "bring the database's tables up to date"),
+    "demo": Command(
+        "api.command.demo",
+        "play a match of each game against the running server",
+        uses_running=True,
+    ),
+    "openapi": Command("api.command.openapi", "write openapi.yaml from the code"),
+    "rules": Command("api.command.rules", "write docs/rules.md from the code"),
+}
+
+
+def main(argv: list[str]) -> int:
+    """Run the subcommand that `argv` names; return the process's exit code."""
+    name = argv[0] if argv else "help"
+    if name in {"help", "-h", "--help"}:
+        print(_help())
+        return 0
+    command = COMMANDS.get(name)
+    if command is None:
+        print(f"abbot: there is no command {name!r}.\n\n{_help()}", file=sys.stderr)
+        return 2
+    try:
+        environment.apply_dotenv()
+        data = environment.data_dir()
+        if not environment.inside(data):
+            python = environment.ensure(data, with_tests=command.with_tests)
+            os.execv(python, [str(python), "-P", str(Path(__file__).resolve()), *argv])
+    except environment.EnvironmentFailed as error:
+        print(f"abbot: {error}", file=sys.stderr)
+        return 1
+    if command.uses_running:
+        from api.command import running
+
+        running.apply(data)
+    result: int = importlib.import_module(command.module).main(argv[1:])
+    return result
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name.ljust(width)}  {command.summary}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        [
+            "Abbot, referee and record keeper for Halleluja and Vallelujah.",
+            "",
+            "usage: ./abbot COMMAND [arguments]",
+            "",
+            *lines,
+            "",
+            "Settings are environment variables or lines in .env; .env.example lists them.",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
