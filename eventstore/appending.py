@@ -1,0 +1,211 @@
+"""What one append writes: the events, and what they change outside the record.
+
+The difference between the game before and after decides, not the kind of event: whether the
+running turn is another one, whose it is, which settings and seats are not what they were.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import orjson
+
+from domain.events import Event, Recorded
+from domain.game import Game
+
+from .recorded import body, rest
+
+Guard = Literal["none", "in-time", "late"]
+Change = Literal["keep", "set", "clear"]
+
+APPENDED = "appended"
+
+
+class Appended(NamedTuple):
+    """What became of an append: `status` is `appended`, or why nothing was stored:
+
+    `conflict` (the version is not the newest), `overdue` (the turn ran out before), `early` (it has
+    not yet), `replayed` (the request was answered before, with `first` to `last`), `reused` (its
+    key was used for another one).
+    """
+
+    status: str
+    at: str | None
+    hashes: tuple[str, ...]
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """All parameters of one append. `rests` are the events' bodies without their time."""
+
+    game_id: str
+    version: int
+    rests: tuple[bytes, ...]
+    guard: Guard = "none"
+    due: str | None = None
+    token_id: str | None = None
+    key: str | None = None
+    path: str | None = None
+    body_hash: bytes | None = None
+    keep: datetime.timedelta | None = None
+    status: str = ""
+    turn_seat: int | None = None
+    turn_player: str | None = None
+    started_version: int | None = None
+    round_version: int | None = None
+    clock: Change = "keep"
+    round: int | None = None
+    turn: int | None = None
+    clock_from: str | None = None
+    clock_seconds: int | None = None
+    bot: Change = "keep"
+    bot_seconds: float | None = None
+    table: dict[str, Any] | None = None
+    secret: bytes | None = field(default=None, repr=False)
+    seats: list[dict[str, Any]] | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        """For the statement."""
+        named: dict[str, Any] = {name: getattr(self, name) for name in _NAMES}
+        named["rests"] = [text.decode() for text in self.rests]
+        named["table"] = None if self.table is None else orjson.dumps(self.table).decode()
+        named["seats"] = None if self.seats is None else orjson.dumps(self.seats).decode()
+        return named
+
+    def stored(self, appended: Appended, prev_hash: str) -> list[Recorded]:
+        """The events as they stand in the record after this append, whose hash before is given."""
+        assert appended.at is not None
+        events = []
+        for text, own in zip(self.rests, appended.hashes, strict=True):
+            members = orjson.loads(body(appended.at, text))
+            events.append(
+                Recorded(
+                    self.game_id,
+                    members["version"],
+                    members["type"],
+                    appended.at,
+                    members["by"],
+                    members["data"],
+                    prev_hash,
+                    own,
+                )
+            )
+            prev_hash = own
+        return events
+
+
+_NAMES = tuple(Append.__dataclass_fields__)
+
+
+def plan(
+    before: Game,
+    after: Game,
+    events: Sequence[Event],
+    *,
+    guard: Guard,
+    bot_delay: Callable[[], float],
+    secret: bytes | None = None,
+    rematch_of: str | None = None,
+    invited: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The fields of the `Append` that leads from `before` to `after`, its key excepted.
+
+    `bot_delay`: seconds that a computer player takes to move. The last three are for the append
+    that opens a game.
+    """
+    planned: dict[str, Any] = {
+        "game_id": before.game_id,
+        "version": before.version,
+        "rests": tuple(rest(before.game_id, event) for event in events),
+        "guard": guard if before.due_at is not None else "none",
+        "due": before.due_at,
+        "status": after.status,
+    }
+    if after.turn is not None:
+        planned["turn_seat"] = after.turn.seat
+        planned["turn_player"] = after.seats[after.turn.seat].player_id
+    for event in events:
+        if event.type == "game.started":
+            planned["started_version"] = event.version
+        elif event.type == "round.dealt":
+            planned["round_version"] = event.version
+    planned |= _deadlines(before, after, bot_delay)
+    table = _table(after)
+    if before.version == 0:
+        planned["secret"] = secret
+        planned["table"] = table | {
+            "ruleset": after.ruleset,
+            "ruleset_version": after.ruleset_version,
+            "visibility": after.visibility,
+            "rematch_of": rematch_of,
+            "invited": list(invited),
+        }
+    elif table != _table(before):
+        planned["table"] = table
+    seats = _seats(after)
+    if seats != _seats(before):
+        planned["seats"] = seats
+    return planned
+
+
+def _deadlines(before: Game, after: Game, bot_delay: Callable[[], float]) -> dict[str, Any]:
+    turn = after.turn
+    if turn is None:
+        nothing_runs = before.turn is None
+        return {} if nothing_runs else {"clock": "clear", "bot": "clear"}
+    was = before.turn
+    begins = was is None or (before.round, was.number) != (after.round, turn.number)
+    deadlines: dict[str, Any] = {"round": after.round, "turn": turn.number}
+    if begins:
+        deadlines |= {"clock": "set", "clock_seconds": after.due_seconds}
+    elif before.due_seconds != after.due_seconds:
+        assert was is not None
+        deadlines |= {
+            "clock": "set",
+            "clock_seconds": after.due_seconds,
+            "clock_from": was.at,
+        }
+    if after.seats[turn.seat].bot is None or turn.seat in after.away:
+        # Only another turn can have taken the move from a computer player.
+        bot_moved = was is not None and before.seats[was.seat].bot is not None
+        if begins and bot_moved:
+            deadlines["bot"] = "clear"
+    elif begins or after.touched != before.touched:
+        deadlines |= {"bot": "set", "bot_seconds": bot_delay()}
+    return deadlines
+
+
+def _table(game: Game) -> dict[str, Any]:
+    return {
+        "options": game.options,
+        "turn_seconds": game.turn_seconds,
+        "max_seats": game.max_seats,
+        "host_seat": game.host,
+    }
+
+
+def _seats(game: Game) -> list[dict[str, Any]]:
+    return [
+        {
+            "seat": number,
+            "player_id": seat.player_id,
+            "bot": seat.bot,
+            "status": seat_status(game, number),
+            "live": not game.over,
+        }
+        for number, seat in game.seats.items()
+    ]
+
+
+def seat_status(game: Game, number: int) -> str:
+    """`seated` or `ready` before the start, `active`, `away` or `resigned` after it."""
+    if not game.started:
+        return "ready" if game.seats[number].ready else "seated"
+    if number not in game.active:
+        return "resigned"
+    return "away" if number in game.away else "active"

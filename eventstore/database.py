@@ -1,0 +1,166 @@
+"""Running single statements: what an error means, and trying again for a bounded time."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, LiteralString, TypeVar
+
+import psycopg
+from psycopg import Connection
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
+
+from .errors import Unavailable
+from .pool import Pool, Row
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+PATIENCE_SECONDS = 8.0
+"""How long one call tries again before it gives up."""
+
+_PURGE_SECONDS = 0.5
+
+
+class Fate(enum.Enum):
+    """What became of a statement that ended in an error."""
+
+    CONFLICT = "somebody else was faster; nothing was stored"
+    BUSY = "given up, nothing was stored"
+    UNKNOWN = "it may have been stored"
+    BUG = "nothing was stored, and trying again would not help"
+
+
+_BUSY = frozenset(
+    {
+        "40001",  # serialization failure
+        "40P01",  # deadlock
+        "55P03",  # lock not available in time
+        "57014",  # cancelled, by the statement timeout
+        "25006",  # read-only: a standby
+        "53000",  # short of resources
+        "53100",
+        "53200",
+        "53300",  # too many connections
+        "57P03",  # starting up
+    }
+)
+_UNKNOWN = frozenset({"57P01", "57P02", "57P05", "40003"})
+
+
+def fate_of(error: psycopg.Error) -> Fate:
+    """Told by the SQLSTATE alone: a distributed database leaves constraints' names out."""
+    state = error.sqlstate
+    if state is None:
+        lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        return Fate.UNKNOWN if lost else Fate.BUG
+    if state == "23505":
+        return Fate.CONFLICT
+    if state in _BUSY:
+        return Fate.BUSY
+    if state.startswith(("08", "XX")) or state in _UNKNOWN:
+        return Fate.UNKNOWN
+    return Fate.BUG
+
+
+class Pause:
+    """Waits between tries: longer each time, with jitter, for a bounded time in all."""
+
+    def __init__(self, seconds: float = PATIENCE_SECONDS) -> None:
+        self._until = time.monotonic() + seconds
+        self._longest = 0.002
+
+    def rest(self, cause: BaseException | None = None) -> None:
+        """Wait a little; Unavailable once the time is used up."""
+        wait = self._longest * random.random()
+        self._longest = min(2 * self._longest, 0.2)
+        if time.monotonic() + wait > self._until:
+            raise Unavailable("the database is away or too busy") from cause
+        time.sleep(wait)
+
+
+class Database:
+    """A pool, and statements run on it one by one, each in autocommit."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._purged = 0.0
+        self._purging = threading.Lock()
+
+    @contextlib.contextmanager
+    def connection(self) -> Iterator[Connection[Row]]:
+        """A connection of the pool; Unavailable if none is free in time."""
+        try:
+            connection = self.pool.getconn()
+        except (PoolTimeout, TooManyRequests, PoolClosed) as error:
+            raise Unavailable("no connection to the database is free") from error
+        lost = False
+        try:
+            yield connection
+        except psycopg.Error as error:
+            lost = fate_of(error) is Fate.UNKNOWN
+            raise
+        finally:
+            self.pool.putconn(connection)
+            if lost:
+                self._purge()
+
+    def once(self, statement: LiteralString, parameters: dict[str, Any]) -> list[Row]:
+        """Run `statement` once and return its rows; psycopg.Error as it comes."""
+        with self.connection() as connection, connection.cursor(binary=True) as cursor:
+            cursor.execute(statement, parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def run(self, statement: LiteralString, parameters: dict[str, Any]) -> list[Row]:
+        """Run a statement that does no harm when it is run again, patiently."""
+        return patiently(lambda: self.once(statement, parameters))
+
+    def run_both(
+        self, first: LiteralString, second: LiteralString, parameters: dict[str, Any]
+    ) -> tuple[list[Row], list[Row]]:
+        """Run two such statements in one round trip. The second sees at least what the first
+        saw."""
+
+        def both() -> tuple[list[Row], list[Row]]:
+            with (
+                self.connection() as connection,
+                connection.pipeline(),
+                connection.cursor(binary=True) as one,
+                connection.cursor(binary=True) as other,
+            ):
+                one.execute(first, parameters)
+                other.execute(second, parameters)
+                return one.fetchall(), other.fetchall()
+
+        return patiently(both)
+
+    def _purge(self) -> None:
+        """Have the pool look at its idle connections: after a restart all of them are dead."""
+        if not self._purging.acquire(blocking=False):
+            return
+        try:
+            if time.monotonic() - self._purged >= _PURGE_SECONDS:
+                self.pool.check()
+                self._purged = time.monotonic()
+        except (psycopg.Error, PoolClosed):
+            log.debug("the pool could not be checked", exc_info=True)
+        finally:
+            self._purging.release()
+
+
+def patiently(action: Callable[[], Result], seconds: float = PATIENCE_SECONDS) -> Result:
+    """The result of `action`, tried again while the database is away or busy; then Unavailable."""
+    pause = Pause(seconds)
+    while True:
+        try:
+            return action()
+        except psycopg.Error as error:
+            if fate_of(error) is Fate.BUG:
+                raise
+            pause.rest(error)

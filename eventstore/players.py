@@ -1,0 +1,144 @@
+"""Players, and the tokens that speak for them. Tokens are stored hashed only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import LiteralString
+
+from .database import Database
+from .ids import uuid7
+from .pool import Pool
+from .sql import RFC3339
+
+_REGISTER: LiteralString = """
+WITH player AS (
+    INSERT INTO players (player_id, name) VALUES (%(player_id)s::uuid, %(name)s)
+    ON CONFLICT (player_id) DO NOTHING
+)
+INSERT INTO tokens (token_id, player_id, token_hash, scopes)
+VALUES (%(token_id)s::uuid, %(player_id)s::uuid, %(token_hash)s, %(scopes)s)
+ON CONFLICT (token_id) DO NOTHING
+"""
+
+_ISSUE: LiteralString = """
+INSERT INTO tokens (token_id, player_id, token_hash, scopes)
+VALUES (%(token_id)s::uuid, %(player_id)s::uuid, %(token_hash)s, %(scopes)s)
+ON CONFLICT (token_id) DO NOTHING
+"""
+
+_LOOKUP: LiteralString = """
+SELECT p.player_id::text, p.name, t.token_id::text, t.scopes
+FROM tokens t JOIN players p ON p.player_id = t.player_id
+WHERE t.token_hash = %(token_hash)s AND t.revoked_at IS NULL
+    AND (t.expires_at IS NULL OR t.expires_at > now())
+"""
+
+_TOKENS: LiteralString = f"""
+SELECT token_id::text, scopes, to_char(created_at AT TIME ZONE 'UTC', '{RFC3339}') FROM tokens
+WHERE player_id = %(player_id)s::uuid AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > now())
+    AND (%(before)s::uuid IS NULL OR token_id < %(before)s::uuid)
+ORDER BY token_id DESC LIMIT %(limit)s
+"""
+
+_REVOKE: LiteralString = """
+UPDATE tokens SET revoked_at = now()
+WHERE player_id = %(player_id)s::uuid AND token_id = %(token_id)s::uuid AND revoked_at IS NULL
+RETURNING true
+"""
+
+_NAMES: LiteralString = """
+SELECT player_id::text, name FROM players WHERE player_id = ANY(%(player_ids)s::uuid[])
+"""
+
+_ERASE: LiteralString = """
+DELETE FROM players WHERE player_id = %(player_id)s::uuid RETURNING true
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who a request comes from, and what its token allows."""
+
+    player_id: str
+    name: str
+    token_id: str
+    scopes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A valid token, without what would let one use it."""
+
+    token_id: str
+    scopes: tuple[str, ...]
+    created_at: str
+
+
+class Players:
+    """The players and their tokens. A token's hash is the caller's business, see `api`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.database = Database(pool)
+
+    def register(self, name: str, token_hash: bytes, scopes: Sequence[str]) -> Caller:
+        """A new player with a first token."""
+        player_id = uuid7()
+        token_id = self._insert(_REGISTER, player_id, token_hash, scopes, name)
+        return Caller(player_id, name, token_id, frozenset(scopes))
+
+    def issue(self, player_id: str, token_hash: bytes, scopes: Sequence[str]) -> str:
+        """One more token of a player; its id."""
+        return self._insert(_ISSUE, player_id, token_hash, scopes)
+
+    def lookup(self, token_hash: bytes) -> Caller | None:
+        """Whose valid token this is the hash of, or None."""
+        rows = self.database.run(_LOOKUP, {"token_hash": token_hash})
+        if not rows:
+            return None
+        player_id, name, token_id, scopes = rows[0]
+        return Caller(player_id, name, token_id, frozenset(scopes))
+
+    def tokens(self, player_id: str, *, before: str | None = None, limit: int = 100) -> list[Token]:
+        """The valid tokens of a player, newest first, from the one after `before` on."""
+        parameters = {"player_id": player_id, "before": before, "limit": limit}
+        rows = self.database.run(_TOKENS, parameters)
+        return [Token(token_id, tuple(scopes), at) for token_id, scopes, at in rows]
+
+    def revoke(self, player_id: str, token_id: str) -> bool:
+        """End a token of that player; False if the player has no such valid token."""
+        parameters = {"player_id": player_id, "token_id": token_id}
+        return bool(self.database.run(_REVOKE, parameters))
+
+    def names(self, player_ids: Iterable[str]) -> dict[str, str]:
+        """The names of players by their ids; who was erased is missing."""
+        wanted = sorted(set(player_ids))
+        if not wanted:
+            return {}
+        return dict(self.database.run(_NAMES, {"player_ids": wanted}))
+
+    def erase(self, player_id: str) -> bool:
+        """Forget a person: name and tokens go, the record holds ids only and stays as it is."""
+        return bool(self.database.run(_ERASE, {"player_id": player_id}))
+
+    def _insert(
+        self,
+        statement: LiteralString,
+        player_id: str,
+        token_hash: bytes,
+        scopes: Sequence[str],
+        name: str = "",
+    ) -> str:
+        token_id = uuid7()
+        self.database.run(
+            statement,
+            {
+                "player_id": player_id,
+                "name": name,
+                "token_id": token_id,
+                "token_hash": token_hash,
+                "scopes": list(scopes),
+            },
+        )
+        return token_id

@@ -1,0 +1,133 @@
+"""The statements on games, as text. Each one of a game names it, so that it can be sharded.
+
+Bodies of several events travel as one JSON array and their hashes as one string of bytes: parsing
+one array is several times faster than parsing one text for each row.
+"""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+RFC3339: LiteralString = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+
+NOW: LiteralString = f"to_char(clock_timestamp() AT TIME ZONE 'UTC', '{RFC3339}')"
+
+LOAD: LiteralString = f"""
+SELECT g.secret, {NOW}, g.rematch_of::text, r.new_game_id::text, e.bodies, e.hashes,
+    i.path, i.body_hash, i.first_version, i.last_version
+FROM games g
+LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at IS NOT NULL
+LEFT JOIN idempotency i ON i.game_id = g.game_id AND i.token_id = %(token_id)s::uuid
+    AND i.key = %(key)s AND i.expires_at > clock_timestamp()
+CROSS JOIN LATERAL (
+    SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8') AS bodies,
+        string_agg(x.hash, ''::bytea) AS hashes
+    FROM (
+        SELECT body, hash FROM events WHERE game_id = %(game_id)s::uuid ORDER BY version
+    ) x
+) e
+WHERE g.game_id = %(game_id)s::uuid
+"""
+
+EVENTS: LiteralString = """
+SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8'),
+    string_agg(x.hash, ''::bytea),
+    (SELECT hash FROM events WHERE game_id = %(game_id)s::uuid AND version = %(after)s)
+FROM (
+    SELECT body, hash FROM events
+    WHERE game_id = %(game_id)s::uuid AND version > %(after)s AND version <= %(last)s
+    ORDER BY version
+) x
+"""
+
+HEAD: LiteralString = """
+SELECT g.version, g.status, g.visibility, r.new_game_id::text,
+    (SELECT e.hash FROM events e WHERE e.game_id = g.game_id AND e.version = g.version)
+FROM games g
+LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at IS NOT NULL
+WHERE g.game_id = %(game_id)s::uuid
+"""
+
+APPEND: LiteralString = """
+SELECT status, at, hashes, first, last FROM append_events(
+    %(game_id)s::uuid, %(version)s::int, %(rests)s::text[],
+    %(guard)s::text, %(due)s::timestamptz,
+    %(token_id)s::uuid, %(key)s::text, %(path)s::text, %(body_hash)s::bytea,
+    %(keep)s::interval,
+    %(status)s::text, %(turn_seat)s::int, %(turn_player)s::uuid,
+    %(started_version)s::int, %(round_version)s::int,
+    %(clock)s::text, %(round)s::int, %(turn)s::int,
+    %(clock_from)s::timestamptz, %(clock_seconds)s::int,
+    %(bot)s::text, %(bot_seconds)s::float8,
+    %(table)s::jsonb, %(secret)s::bytea, %(seats)s::jsonb)
+"""
+
+KEY_USED: LiteralString = """
+SELECT game_id::text, path, body_hash, first_version, last_version FROM idempotency
+WHERE token_id = %(token_id)s::uuid AND key = %(key)s AND expires_at > clock_timestamp()
+UNION ALL
+SELECT game_id::text, path, body_hash, NULL, NULL FROM creations
+WHERE token_id = %(token_id)s::uuid AND key = %(key)s AND expires_at > clock_timestamp()
+"""
+
+CLAIM_CREATION: LiteralString = """
+INSERT INTO creations AS c (token_id, key, path, body_hash, game_id, expires_at)
+VALUES (%(token_id)s::uuid, %(key)s, %(path)s, %(body_hash)s, %(game_id)s::uuid,
+    clock_timestamp() + %(keep)s)
+ON CONFLICT (token_id, key) DO UPDATE SET path = excluded.path, body_hash = excluded.body_hash,
+    game_id = excluded.game_id, expires_at = excluded.expires_at
+WHERE c.expires_at <= clock_timestamp()
+"""
+
+CREATION: LiteralString = """
+SELECT path, body_hash, game_id::text FROM creations
+WHERE token_id = %(token_id)s::uuid AND key = %(key)s
+"""
+
+CLAIM_REMATCH: LiteralString = """
+INSERT INTO rematches (old_game_id, new_game_id)
+VALUES (%(game_id)s::uuid, %(new_game_id)s::uuid) ON CONFLICT (old_game_id) DO NOTHING
+"""
+
+REMATCH: LiteralString = """
+SELECT new_game_id::text FROM rematches WHERE old_game_id = %(game_id)s::uuid
+"""
+
+REMATCH_OPENED: LiteralString = """
+UPDATE rematches SET created_at = clock_timestamp()
+WHERE old_game_id = %(game_id)s::uuid AND created_at IS NULL
+"""
+
+SEATED_PLAYERS: LiteralString = """
+SELECT player_id::text, seat FROM seats
+WHERE game_id = %(game_id)s::uuid AND player_id IS NOT NULL
+"""
+
+CLOCK: LiteralString = "SELECT clock_timestamp()"
+
+CLAIM_DUE: LiteralString = f"""
+UPDATE deadlines SET claimed_until = %(until)s::timestamptz, claims = claims + 1
+WHERE game_id IN (
+        SELECT game_id FROM deadlines
+        WHERE due_at < %(now)s::timestamptz AND claimed_until < %(now)s::timestamptz
+        ORDER BY due_at LIMIT %(limit)s
+    )
+    AND due_at < %(now)s::timestamptz AND claimed_until < %(now)s::timestamptz
+RETURNING game_id::text, kind, round, turn,
+    to_char(due_at AT TIME ZONE 'UTC', '{RFC3339}'), claims > 1
+"""
+
+NEXT_DUE: LiteralString = """
+SELECT extract(epoch FROM due_at - clock_timestamp())::float8 FROM deadlines
+WHERE claimed_until < clock_timestamp() ORDER BY due_at LIMIT 1
+"""
+
+RELEASE: LiteralString = """
+UPDATE deadlines SET claimed_until = '-infinity', claims = 0
+WHERE game_id = %(game_id)s::uuid AND kind = %(kind)s AND round = %(round)s AND turn = %(turn)s
+"""
+
+DROP_DEADLINE: LiteralString = """
+DELETE FROM deadlines
+WHERE game_id = %(game_id)s::uuid AND kind = %(kind)s AND round = %(round)s AND turn = %(turn)s
+"""

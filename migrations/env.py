@@ -1,0 +1,9 @@
+"""Alembic's environment: runs on the connection that `migrations.run` opened."""
+
+from __future__ import annotations
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=None)
+with context.begin_transaction():
+    context.run_migrations()

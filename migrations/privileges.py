@@ -1,0 +1,108 @@
+"""What the application's role may do, and how long it may take.
+
+The role reads and appends events and can neither change nor remove one. Granting again what is
+granted already changes nothing, so a new application role gets its rights with the next run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import Connection, sql
+
+GRANTS = {
+    "events": "SELECT, INSERT",
+    "games": "SELECT, INSERT, UPDATE",
+    "seats": "SELECT, INSERT, UPDATE, DELETE",
+    "deadlines": "SELECT, INSERT, UPDATE, DELETE",
+    "idempotency": "SELECT, INSERT, UPDATE, DELETE",
+    "creations": "SELECT, INSERT, UPDATE, DELETE",
+    "rematches": "SELECT, INSERT, UPDATE",
+    "invites": "SELECT, INSERT, UPDATE",
+    "invited": "SELECT, INSERT",
+    "players": "SELECT, INSERT, UPDATE, DELETE",
+    "tokens": "SELECT, INSERT, UPDATE, DELETE",
+    "alembic_version": "SELECT",
+}
+
+TIMEOUTS = {
+    "statement_timeout": "15s",
+    "lock_timeout": "5s",
+    "idle_in_transaction_session_timeout": "15s",
+}
+"""Set on the role, as what a session sets does not reach the other nodes of a cluster."""
+
+
+def grant(connection: Connection[Any], app_role: str) -> None:
+    """Give `app_role` its rights on every table that exists, and no other.
+
+    Nothing is done where the application runs as the owner itself.
+    """
+    if _current_role(connection) == app_role:
+        return
+    role = sql.Identifier(app_role)
+    present = {
+        name
+        for (name,) in connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
+        )
+    }
+    for table, rights in GRANTS.items():
+        if table in present:
+            connection.execute(
+                sql.SQL(
+                    "REVOKE ALL ON {table} FROM {role}; GRANT {rights} ON {table} TO {role}"
+                ).format(table=sql.Identifier(table), role=role, rights=sql.SQL(rights))
+            )
+    connection.execute(
+        sql.SQL(
+            "REVOKE ALL ON FUNCTION append_events FROM PUBLIC;"
+            "GRANT EXECUTE ON FUNCTION append_events TO {role};"
+            "GRANT USAGE ON SCHEMA {schema} TO {role}"
+        ).format(role=role, schema=sql.Identifier(_schema(connection)))
+    )
+
+
+def limit(connection: Connection[Any], app_role: str) -> bool:
+    """Set the role's timeouts in this database, for sessions from now on. False where the
+    connection's role may not: it must be that role itself or one that may alter it.
+
+    A role that owns the tables is left alone, as migrations may take their time.
+    """
+    row = connection.execute(
+        "SELECT r.rolname = %(role)s OR r.rolsuper"
+        " OR (r.rolcreaterole AND (current_setting('server_version_num')::int < 160000"
+        "  OR EXISTS (SELECT true FROM pg_auth_members m WHERE m.roleid = %(role)s::regrole"
+        "   AND m.member = r.oid AND m.admin_option))),"
+        " pg_has_role(%(role)s, c.relowner, 'MEMBER')"
+        " FROM pg_roles r, pg_class c"
+        " WHERE r.rolname = current_user AND c.oid = 'events'::regclass",
+        {"role": app_role},
+    ).fetchone()
+    assert row is not None
+    allowed, owns = row
+    if owns or not allowed:
+        return False
+    database = connection.info.dbname
+    for name, value in TIMEOUTS.items():
+        connection.execute(
+            sql.SQL("ALTER ROLE {role} IN DATABASE {database} SET {name} = {value}").format(
+                role=sql.Identifier(app_role),
+                database=sql.Identifier(database),
+                name=sql.Identifier(name),
+                value=sql.Literal(value),
+            )
+        )
+    return True
+
+
+def _current_role(connection: Connection[Any]) -> str:
+    row = connection.execute("SELECT current_user").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def _schema(connection: Connection[Any]) -> str:
+    row = connection.execute("SELECT current_schema()").fetchone()
+    assert row is not None
+    return str(row[0])

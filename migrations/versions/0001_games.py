@@ -1,0 +1,340 @@
+"""Games, their events and everything that an append writes with them; players and tokens.
+
+Every table of a game has `game_id` first in its primary key, and `append_events` touches one game
+only, so the same schema can be distributed by game. Grants come before triggers, and no statement
+of the append names a constraint.
+"""
+
+from __future__ import annotations
+
+from alembic import context, op
+
+from migrations.privileges import grant
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+TABLES = """
+CREATE TABLE events (
+    game_id uuid NOT NULL,
+    version integer NOT NULL CHECK (version > 0),
+    body text NOT NULL,
+    hash bytea NOT NULL CHECK (octet_length(hash) = 32),
+    PRIMARY KEY (game_id, version)
+) PARTITION BY RANGE (game_id);
+CREATE TABLE events_default PARTITION OF events DEFAULT;
+COMMENT ON TABLE events IS
+    'The record: body is the RFC 8785 text that is hashed, hash = SHA-256(hash before || body)';
+
+CREATE TABLE games (
+    game_id uuid PRIMARY KEY,
+    ruleset text NOT NULL,
+    ruleset_version text NOT NULL,
+    status text NOT NULL,
+    version integer NOT NULL,
+    visibility text NOT NULL,
+    options jsonb NOT NULL,
+    turn_seconds integer NOT NULL,
+    max_seats integer NOT NULL,
+    host_seat integer,
+    turn_seat integer,
+    turn_player uuid,
+    started_version integer,
+    round_version integer,
+    secret bytea NOT NULL CHECK (octet_length(secret) = 32),
+    rematch_of uuid,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL
+) WITH (fillfactor = 80);
+COMMENT ON TABLE games IS 'A summary of each game, written with its events; secret is never shown';
+CREATE INDEX games_public ON games (game_id) WHERE visibility = 'public';
+CREATE INDEX games_public_status ON games (status, game_id) WHERE visibility = 'public';
+CREATE INDEX games_public_ruleset ON games (ruleset, status, game_id) WHERE visibility = 'public';
+CREATE INDEX games_status ON games (status, game_id);
+
+CREATE TABLE seats (
+    game_id uuid NOT NULL REFERENCES games,
+    seat integer NOT NULL,
+    player_id uuid,
+    bot text,
+    status text NOT NULL,
+    live boolean NOT NULL,
+    PRIMARY KEY (game_id, seat)
+);
+CREATE INDEX seats_player ON seats (player_id, game_id);
+CREATE INDEX seats_player_live ON seats (player_id, game_id) WHERE live;
+
+CREATE TABLE deadlines (
+    game_id uuid NOT NULL REFERENCES games,
+    kind text NOT NULL CHECK (kind IN ('turn', 'bot')),
+    round integer NOT NULL,
+    turn integer NOT NULL,
+    due_at timestamptz NOT NULL,
+    claimed_until timestamptz NOT NULL DEFAULT '-infinity',
+    claims integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (game_id, kind)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+CREATE INDEX deadlines_due ON deadlines (due_at);
+
+CREATE TABLE idempotency (
+    game_id uuid NOT NULL,
+    token_id uuid NOT NULL,
+    key text NOT NULL,
+    path text NOT NULL,
+    body_hash bytea NOT NULL,
+    first_version integer NOT NULL,
+    last_version integer NOT NULL,
+    expires_at timestamptz NOT NULL,
+    PRIMARY KEY (game_id, token_id, key)
+);
+CREATE INDEX idempotency_key ON idempotency (token_id, key);
+CREATE INDEX idempotency_expires ON idempotency (expires_at);
+
+CREATE TABLE rematches (
+    old_game_id uuid PRIMARY KEY,
+    new_game_id uuid NOT NULL,
+    created_at timestamptz
+);
+COMMENT ON COLUMN rematches.created_at IS 'NULL while the new game is claimed but not opened yet';
+
+CREATE TABLE invites (
+    game_id uuid NOT NULL REFERENCES games,
+    code_hash bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    revoked_at timestamptz,
+    PRIMARY KEY (game_id, code_hash)
+);
+CREATE TABLE invited (
+    game_id uuid NOT NULL REFERENCES games,
+    player_id uuid NOT NULL,
+    PRIMARY KEY (game_id, player_id)
+);
+CREATE INDEX invited_player ON invited (player_id, game_id);
+
+CREATE TABLE players (
+    player_id uuid PRIMARY KEY,
+    name text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE tokens (
+    token_id uuid PRIMARY KEY,
+    player_id uuid NOT NULL REFERENCES players ON DELETE CASCADE,
+    token_hash bytea NOT NULL UNIQUE,
+    scopes text[] NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz,
+    revoked_at timestamptz
+);
+CREATE INDEX tokens_player ON tokens (player_id, token_id);
+
+CREATE TABLE creations (
+    token_id uuid NOT NULL,
+    key text NOT NULL,
+    path text NOT NULL,
+    body_hash bytea NOT NULL,
+    game_id uuid NOT NULL,
+    expires_at timestamptz NOT NULL,
+    PRIMARY KEY (token_id, key)
+);
+CREATE INDEX creations_expires ON creations (expires_at);
+COMMENT ON TABLE creations IS
+    'Claims the id of a game that is to be opened under an idempotency key, before it is opened';
+"""
+
+APPEND = """
+CREATE FUNCTION append_events(
+    p_game uuid,
+    p_version integer,              -- the last event that the caller knows
+    p_rests text[],                 -- each event's canonical JSON after its leading "at" member
+    p_guard text,                   -- in-time: at <= p_due; late: at > p_due; none
+    p_due timestamptz,
+    p_token uuid,                   -- with p_key: also record that this request was answered
+    p_key text,
+    p_path text,
+    p_body_hash bytea,
+    p_keep interval,
+    p_status text,
+    p_turn_seat integer,
+    p_turn_player uuid,
+    p_started_version integer,      -- NULL leaves it
+    p_round_version integer,        -- NULL leaves it
+    p_clock text,                   -- keep, clear or set the turn's deadline:
+    p_round integer,
+    p_turn integer,
+    p_clock_from timestamptz,       -- NULL: the time of this append
+    p_clock_seconds integer,
+    p_bot text,                     -- keep, clear or set the computer player's move:
+    p_bot_seconds double precision, -- after this append
+    p_table jsonb,                  -- settings of the table, NULL leaves them
+    p_secret bytea,                 -- with the first event only
+    p_seats jsonb,                  -- all present seats, NULL leaves them
+    OUT status text,                -- appended, conflict, overdue, early, replayed, reused
+    OUT at text,
+    OUT hashes bytea[],
+    OUT first integer,
+    OUT last integer
+) LANGUAGE plpgsql AS $function$
+DECLARE
+    v_head integer;
+    v_hash bytea;
+    v_before timestamptz;
+    v_at timestamptz;
+    v_bodies text[] := '{}';
+    v_count integer := cardinality(p_rests);
+    v_known record;
+BEGIN
+    hashes := '{}';
+    IF p_key IS NOT NULL THEN
+        SELECT i.path, i.body_hash, i.first_version, i.last_version, i.expires_at INTO v_known
+            FROM idempotency i
+            WHERE i.game_id = p_game AND i.token_id = p_token AND i.key = p_key;
+        IF FOUND THEN
+            IF v_known.expires_at > clock_timestamp() THEN
+                first := v_known.first_version;
+                last := v_known.last_version;
+                status := CASE WHEN v_known.path = p_path AND v_known.body_hash = p_body_hash
+                    THEN 'replayed' ELSE 'reused' END;
+                RETURN;
+            END IF;
+            DELETE FROM idempotency i
+                WHERE i.game_id = p_game AND i.token_id = p_token AND i.key = p_key
+                    AND i.expires_at <= clock_timestamp();
+        END IF;
+    END IF;
+
+    -- The newest event is the one that the caller decided on, or somebody was faster.
+    SELECT e.version, e.hash, substr(e.body, 8, 27)::timestamptz INTO v_head, v_hash, v_before
+        FROM events e WHERE e.game_id = p_game AND e.version >= p_version
+        ORDER BY e.version DESC LIMIT 1;
+    IF coalesce(v_head, 0) <> p_version THEN
+        status := 'conflict';
+        RETURN;
+    END IF;
+
+    v_at := greatest(clock_timestamp(), v_before);
+    IF p_guard = 'in-time' AND v_at > p_due THEN
+        status := 'overdue';
+        RETURN;
+    ELSIF p_guard = 'late' AND v_at <= p_due THEN
+        status := 'early';
+        RETURN;
+    END IF;
+    at := to_char(v_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+    first := p_version + 1;
+    last := p_version + v_count;
+
+    IF v_count > 0 THEN
+        v_hash := coalesce(v_hash, decode(repeat('00', 32), 'hex'));
+        FOR i IN 1..v_count LOOP
+            v_bodies[i] := '{"at":"' || at || '",' || p_rests[i];
+            v_hash := sha256(v_hash || convert_to(v_bodies[i], 'UTF8'));
+            hashes[i] := v_hash;
+        END LOOP;
+        -- The guard: of simultaneous appends after one version, the primary key lets one through.
+        INSERT INTO events (game_id, version, body, hash)
+            SELECT p_game, p_version + new.n, new.body, new.hash
+                FROM unnest(v_bodies, hashes) WITH ORDINALITY AS new(body, hash, n);
+        IF p_version = 0 THEN
+            INSERT INTO games (game_id, ruleset, ruleset_version, status, version, visibility,
+                    options, turn_seconds, max_seats, host_seat, turn_seat, turn_player,
+                    started_version, round_version, secret, rematch_of, created_at, updated_at)
+                VALUES (p_game, p_table->>'ruleset', p_table->>'ruleset_version', p_status, last,
+                    p_table->>'visibility', p_table->'options',
+                    (p_table->>'turn_seconds')::integer, (p_table->>'max_seats')::integer,
+                    (p_table->>'host_seat')::integer, p_turn_seat, p_turn_player,
+                    p_started_version, p_round_version, p_secret,
+                    (p_table->>'rematch_of')::uuid, v_at, v_at);
+            INSERT INTO invited (game_id, player_id)
+                SELECT p_game, guest::uuid
+                    FROM jsonb_array_elements_text(coalesce(p_table->'invited', '[]')) AS guest;
+        ELSE
+            UPDATE games g SET status = p_status, version = last, turn_seat = p_turn_seat,
+                    turn_player = p_turn_player, updated_at = v_at,
+                    started_version = coalesce(p_started_version, g.started_version),
+                    round_version = coalesce(p_round_version, g.round_version)
+                WHERE g.game_id = p_game;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'game % has events but no summary', p_game
+                    USING ERRCODE = 'data_corrupted';
+            END IF;
+            IF p_table IS NOT NULL THEN
+                UPDATE games g SET options = p_table->'options',
+                        turn_seconds = (p_table->>'turn_seconds')::integer,
+                        max_seats = (p_table->>'max_seats')::integer,
+                        host_seat = (p_table->>'host_seat')::integer
+                    WHERE g.game_id = p_game;
+            END IF;
+        END IF;
+        IF p_seats IS NOT NULL THEN
+            DELETE FROM seats s WHERE s.game_id = p_game;
+            INSERT INTO seats (game_id, seat, player_id, bot, status, live)
+                SELECT p_game, s.seat, s.player_id, s.bot, s.status, s.live
+                    FROM jsonb_to_recordset(p_seats) AS s(
+                        seat integer, player_id uuid, bot text, status text, live boolean);
+        END IF;
+        IF p_clock = 'set' THEN
+            INSERT INTO deadlines AS d (game_id, kind, round, turn, due_at)
+                VALUES (p_game, 'turn', p_round, p_turn,
+                    coalesce(p_clock_from, v_at) + make_interval(secs => p_clock_seconds))
+                ON CONFLICT (game_id, kind) DO UPDATE SET round = excluded.round,
+                    turn = excluded.turn, due_at = excluded.due_at,
+                    claimed_until = '-infinity', claims = 0;
+        ELSIF p_clock = 'clear' THEN
+            DELETE FROM deadlines d WHERE d.game_id = p_game AND d.kind = 'turn';
+        END IF;
+        IF p_bot = 'set' THEN
+            INSERT INTO deadlines AS d (game_id, kind, round, turn, due_at)
+                VALUES (p_game, 'bot', p_round, p_turn,
+                    v_at + make_interval(secs => p_bot_seconds))
+                ON CONFLICT (game_id, kind) DO UPDATE SET round = excluded.round,
+                    turn = excluded.turn, due_at = excluded.due_at,
+                    claimed_until = '-infinity', claims = 0;
+        ELSIF p_bot = 'clear' THEN
+            DELETE FROM deadlines d WHERE d.game_id = p_game AND d.kind = 'bot';
+        END IF;
+    END IF;
+
+    IF p_key IS NOT NULL THEN
+        INSERT INTO idempotency (game_id, token_id, key, path, body_hash,
+                first_version, last_version, expires_at)
+            VALUES (p_game, p_token, p_key, p_path, p_body_hash, first, last, v_at + p_keep);
+    END IF;
+    status := 'appended';
+END
+$function$;
+"""
+
+# Refused for everyone, the owner and replication sessions too. Row triggers reach every partition
+# by themselves; TRUNCATE fires only the triggers of the table it names, so each partition has one.
+APPEND_ONLY = """
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $function$
+BEGIN
+    RAISE EXCEPTION 'the record is append-only: % of % is refused', TG_OP, TG_TABLE_NAME
+        USING ERRCODE = 'restrict_violation';
+END
+$function$;
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON events
+    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+ALTER TABLE events ENABLE ALWAYS TRIGGER append_only;
+ALTER TABLE events_default ENABLE ALWAYS TRIGGER append_only;
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON events
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE events ENABLE ALWAYS TRIGGER append_only_truncate;
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON events_default
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE events_default ENABLE ALWAYS TRIGGER append_only_truncate;
+"""
+
+
+def upgrade() -> None:
+    execute = op.get_bind().connection.driver_connection.execute
+    execute(TABLES)
+    execute(APPEND)
+    grant(op.get_bind().connection.driver_connection, context.config.attributes["app_role"])
+    execute(APPEND_ONLY)
+
+
+def downgrade() -> None:
+    raise NotImplementedError("the record is never taken away by a migration")

@@ -1,0 +1,80 @@
+"""Scratch databases for tests: one of its own for each test process, gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from migrations.run import upgrade
+
+DEFAULT_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
+
+
+def server_url() -> str:
+    """A superuser's URL on the server that tests may make databases on."""
+    return os.environ.get("ABBOT_TEST_DATABASE_URL") or DEFAULT_URL
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """An empty database that is migrated, its two roles, and how to reach it as each."""
+
+    name: str
+    admin_url: str
+    owner_url: str
+    app_url: str
+    owner_role: str
+    app_role: str
+
+    def execute(self, statement: str, parameters: object = None) -> list[tuple[object, ...]]:
+        """Run a statement as the superuser, past every right of the roles."""
+        with psycopg.connect(self.admin_url, autocommit=True) as connection:
+            cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
+            return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def scratch_database(*, migrated: bool = True) -> Iterator[Scratch]:
+    """A database of its own, made for this block and dropped after it."""
+    name = f"abbot_test_{os.getpid()}_{secrets.token_hex(4)}"
+    owner, app = f"{name}_owner", f"{name}_app"
+    password = secrets.token_hex(12)
+    with psycopg.connect(server_url(), autocommit=True) as server:
+        for role in (owner, app):
+            server.execute(
+                sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(
+                    sql.Identifier(role), sql.Literal(password)
+                )
+            )
+        server.execute(
+            sql.SQL("CREATE DATABASE {} OWNER {} ENCODING 'UTF8' TEMPLATE template0").format(
+                sql.Identifier(name), sql.Identifier(owner)
+            )
+        )
+        scratch = Scratch(
+            name=name,
+            admin_url=_url(dbname=name),
+            owner_url=_url(dbname=name, user=owner, password=password),
+            app_url=_url(dbname=name, user=app, password=password),
+            owner_role=owner,
+            app_role=app,
+        )
+        try:
+            if migrated:
+                upgrade(scratch.owner_url, app, scratch.app_url)
+            yield scratch
+        finally:
+            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+            for role in (owner, app):
+                server.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+
+
+def _url(**changes: str) -> str:
+    return make_conninfo(**{**conninfo_to_dict(server_url()), **changes})
