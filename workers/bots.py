@@ -7,6 +7,7 @@ from typing import Any
 
 from domain import bots
 from domain.game import Game, listed_moves, view
+from domain.redaction import Viewer
 
 _dice = random.SystemRandom()
 
@@ -19,4 +20,4 @@ def choose_move(game: Game, seat: int) -> dict[str, Any]:
     name = game.seats[seat].bot
     if name is None:
         raise ValueError(f"seat {seat} has no bot")
-    return bots.choose(name, view(game, seat), listed_moves(game, seat), _dice)
+    return bots.choose(name, view(game, Viewer(seat)), listed_moves(game, seat), _dice)
