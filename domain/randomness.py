@@ -27,7 +27,7 @@ def commitment(secret: bytes, game_id: str) -> str:
 
 def salt(secret: bytes, version: int) -> str:
     """The salt of the event `version`: keeps the hash of hidden cards from being guessed."""
-    return hmac.new(secret, b"salt:%d" % version, hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(secret, b"salt:%d" % version, "sha256").hex()[:32]
 
 
 class Chance:
@@ -56,7 +56,7 @@ class Chance:
             "n": n,
             "seeds": list(seeds),
         }
-        self._key = hmac.new(secret, canonical(meant_for), hashlib.sha256).digest()
+        self._key = hmac.digest(secret, canonical(meant_for), "sha256")
         self._counter = 0
         self._words: list[int] = []
 

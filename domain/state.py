@@ -7,7 +7,7 @@ round in play is copied deeply.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .times import plus_seconds
 
@@ -33,8 +33,7 @@ class Seat:
     ready: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """A running turn. `at` is when it began ("" until the store has set it), `extended` seconds
     given back to it, `expired` whether its time has been found to have run out."""
 

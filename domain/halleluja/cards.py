@@ -1,39 +1,40 @@
 """The 32 cards: figures A to H, each with four symbols.
 
-Inside, a card is its number in the unshuffled order (symbol by symbol, A to H) and a hand is a
-32-bit mask of such numbers.
+Inside, a card is its number in the byte order of the names (figure by figure, each with its four
+symbols), and a hand is a 32-bit mask of such numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 FIGURES = "ABCDEFGH"
 SYMBOLS = ("apple", "clover", "rose", "strawberry")
 
 CARDS: tuple[str, ...] = tuple(f"{figure}-{symbol}" for symbol in SYMBOLS for figure in FIGURES)
-NUMBER: dict[str, int] = {card: number for number, card in enumerate(CARDS)}
+"""The whole set in its unshuffled order: symbol by symbol, A to H."""
+
+NAMES: tuple[str, ...] = tuple(sorted(CARDS))
+NUMBER: dict[str, int] = {card: number for number, card in enumerate(NAMES)}
 
 ANNOYED, MITRE, SITTING = (FIGURES.index(figure) for figure in "EGH")
 """The figures that do something: E, G and H."""
 
-FIGURE_MASKS: tuple[int, ...] = tuple(
-    sum(1 << symbol * 8 + figure for symbol in range(4)) for figure in range(8)
+FIGURE_MASKS: tuple[int, ...] = tuple(0b1111 << figure * 4 for figure in range(8))
+SYMBOL_MASKS: tuple[int, ...] = tuple(
+    sum(1 << figure * 4 + symbol for figure in range(8)) for symbol in range(4)
 )
-SYMBOL_MASKS: tuple[int, ...] = tuple(0xFF << symbol * 8 for symbol in range(4))
-
-BYTE_ORDER: tuple[int, ...] = tuple(sorted(range(32), key=CARDS.__getitem__))
-"""Card numbers in the byte order of their names."""
 
 
 def figure(card: int) -> int:
     """The index of the card's figure in `FIGURES`."""
-    return card & 7
+    return card >> 2
 
 
 def symbol(card: int) -> int:
     """The index of the card's symbol in `SYMBOLS`."""
-    return card >> 3
+    return card & 3
 
 
 def mask(cards: Iterable[str]) -> int:
@@ -45,13 +46,18 @@ def mask(cards: Iterable[str]) -> int:
 
 
 def numbers(held: int) -> Iterator[int]:
-    """The numbers in the mask `held`, ascending: the unshuffled order."""
+    """The numbers in the mask `held`, ascending: the byte order of the names."""
     while held:
         lowest = held & -held
         yield lowest.bit_length() - 1
         held ^= lowest
 
 
+@lru_cache(maxsize=4096)
+def _names(held: int) -> tuple[str, ...]:
+    return tuple(card for card in CARDS if held >> NUMBER[card] & 1)
+
+
 def names(held: int) -> list[str]:
     """The names of the cards in the mask `held`, in the unshuffled order."""
-    return [CARDS[number] for number in numbers(held)]
+    return list(_names(held))

@@ -7,7 +7,19 @@ from typing import Any
 from ..refusals import VALIDATION, Refused
 from ..ruleset import Move
 from ..state import Game
-from .cards import ANNOYED, BYTE_ORDER, CARDS, FIGURE_MASKS, MITRE, NUMBER, SITTING, SYMBOLS, figure
+from .cards import (
+    ANNOYED,
+    CARDS,
+    FIGURE_MASKS,
+    MITRE,
+    NAMES,
+    NUMBER,
+    SITTING,
+    SYMBOLS,
+    figure,
+    numbers,
+    symbol,
+)
 from .round import WORLDLY_WORDS, HallelujaRound, playable
 
 PIOUS_WORDS = ("amen", "halleluja")
@@ -55,14 +67,14 @@ def may_play(game: Game, play: HallelujaRound, seat: int) -> int:
 
 
 def _plays(card: int) -> tuple[Move, ...]:
-    plain: Move = {"type": "play", "card": CARDS[card]}
+    plain: Move = {"type": "play", "card": NAMES[card]}
     if figure(card) != MITRE:
         return (plain,)
     # In JCS bytes a further field sorts before the closing brace.
     return (*({**plain, "wish": wish} for wish in SYMBOLS), plain)
 
 
-_ALL_PLAYS = tuple((1 << card, _plays(card)) for card in BYTE_ORDER)
+_PLAYS = tuple(_plays(card) for card in range(32))
 DRAW: Move = {"type": "draw"}
 KEEP: Move = {"type": "keep"}
 
@@ -70,7 +82,11 @@ KEEP: Move = {"type": "keep"}
 def canonical(game: Game, play: HallelujaRound, seat: int) -> list[Move]:
     """Every legal move, fully specified, in the order of their JCS bytes."""
     allowed = may_play(game, play, seat)
-    moves = [move for bit, plays in _ALL_PLAYS if bit & allowed for move in plays]
+    moves: list[Move] = []
+    while allowed:
+        lowest = allowed & -allowed
+        moves += _PLAYS[lowest.bit_length() - 1]
+        allowed ^= lowest
     if play.drawn is not None:
         moves.append(KEEP)
     elif play.pending or not moves:
@@ -88,7 +104,7 @@ def listed(game: Game, play: HallelujaRound, seat: int) -> list[dict[str, Any]]:
     """The legal moves for a client: wishes grouped, with the call that is due and the rules."""
     allowed = may_play(game, play, seat)
     call = due_call(play, seat)
-    entries = [_listed_play(game, play, card, call) for card in BYTE_ORDER if 1 << card & allowed]
+    entries = [_listed_play(game, play, card, call) for card in numbers(allowed)]
     if play.drawn is not None:
         entries.append({"move": KEEP, "rules": ["halleluja.drawn-card"]})
     elif play.pending:
@@ -101,7 +117,7 @@ def listed(game: Game, play: HallelujaRound, seat: int) -> list[dict[str, Any]]:
 
 def _listed_play(game: Game, play: HallelujaRound, card: int, call: str | None) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "move": {"type": "play", "card": CARDS[card]},
+        "move": {"type": "play", "card": NAMES[card]},
         "rules": rules_of_play(game, play, card, call),
     }
     if figure(card) == MITRE:
@@ -134,7 +150,7 @@ def rules_of_play(game: Game, play: HallelujaRound, card: int, call: str | None)
 
 
 def _matches(play: HallelujaRound, card: int) -> bool:
-    return figure(card) == figure(play.top) or card >> 3 == play.symbol_in_force
+    return figure(card) == figure(play.top) or symbol(card) == play.symbol_in_force
 
 
 def number_of(move: Move) -> int:

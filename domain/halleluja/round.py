@@ -7,7 +7,7 @@ from typing import Any
 
 from ..evolution import AnyEvent
 from ..state import Game
-from .cards import ANNOYED, NUMBER, SYMBOL_MASKS, SYMBOLS, figure, mask, symbol
+from .cards import ANNOYED, FIGURE_MASKS, MITRE, NUMBER, SYMBOL_MASKS, SYMBOLS, mask
 
 WORLDLY_WORDS = ("mau", "mau-mau")
 
@@ -50,7 +50,7 @@ class HallelujaRound:
     @property
     def symbol_in_force(self) -> int:
         """The wished symbol while a wish stands, else the top card's."""
-        return symbol(self.laid[-1]) if self.wish is None else self.wish
+        return self.laid[-1] & 3 if self.wish is None else self.wish
 
     @property
     def available(self) -> int:
@@ -93,7 +93,7 @@ def _card_played(game: Game, event: AnyEvent) -> None:
     play.drawn = None
     if data.get("call") in WORLDLY_WORDS:
         play.hear(data["seat"])
-    if figure(card) == ANNOYED and game.options["annoyed_stacks"]:
+    if card >> 2 == ANNOYED and game.options["annoyed_stacks"]:
         play.pending += 2
 
 
@@ -148,11 +148,6 @@ EVOLVERS = {
 
 def playable(game: Game, play: HallelujaRound) -> int:
     """The mask of all cards that may lie on the top card (halleluja.match)."""
-    allowed = _SAME_FIGURE[play.laid[-1]] | SYMBOL_MASKS[play.symbol_in_force]
-    return allowed | _MITRES if game.options["mitre_wild"] else allowed
-
-
-_SAME_FIGURE = tuple(
-    sum(1 << other for other in range(32) if figure(other) == figure(card)) for card in range(32)
-)
-_MITRES = sum(1 << card for card in range(32) if figure(card) == 6)
+    top = play.laid[-1]
+    allowed = FIGURE_MASKS[top >> 2] | SYMBOL_MASKS[top & 3 if play.wish is None else play.wish]
+    return allowed | FIGURE_MASKS[MITRE] if game.options["mitre_wild"] else allowed

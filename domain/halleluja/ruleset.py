@@ -12,7 +12,7 @@ from ..ruleset import TURN_GOES_ON, After, Move, Ruleset
 from ..state import Game
 from ..unfolding import Unfolding
 from . import moves
-from .cards import ANNOYED, CARDS, FIGURES, MITRE, SITTING, SYMBOLS, figure, names
+from .cards import ANNOYED, CARDS, FIGURES, MITRE, NAMES, SITTING, SYMBOLS, figure, names
 from .round import EVOLVERS, WORLDLY_WORDS, HallelujaRound, dealt, playable
 from .rules import OPTIONS, RULES
 
@@ -88,7 +88,7 @@ class Halleluja(Ruleset):
     def table_view(self, game: Game) -> dict[str, Any]:
         play = _round(game)
         return {
-            "top": CARDS[play.top],
+            "top": NAMES[play.top],
             "symbol_in_force": SYMBOLS[play.symbol_in_force],
             "wished": play.wish is not None,
             "draw_pile": len(play.pile),
@@ -99,7 +99,7 @@ class Halleluja(Ruleset):
         drawn = _round(game).drawn
         if drawn is None or game.turn is None or game.turn.seat != seat:
             return {}
-        return {"drawn": CARDS[drawn]}
+        return {"drawn": NAMES[drawn]}
 
     def turn_view(self, game: Game) -> dict[str, Any]:
         pending = _round(game).pending
@@ -127,7 +127,7 @@ def _play_card(unfolding: Unfolding, seat: int, move: Move) -> After:
 
 def _judge_play(game: Game, play: HallelujaRound, seat: int, move: Move, card: int) -> None:
     bit = 1 << card
-    name = CARDS[card]
+    name = NAMES[card]
     if not bit & play.hands[seat]:
         raise illegal("halleluja.own-card", f"You do not hold {name}.", card=name)
     if play.pending and figure(card) != ANNOYED:
@@ -138,7 +138,7 @@ def _judge_play(game: Game, play: HallelujaRound, seat: int, move: Move, card: i
             pending_draw=play.pending,
         )
     if play.drawn is not None and card != play.drawn:
-        drawn = CARDS[play.drawn]
+        drawn = NAMES[play.drawn]
         raise illegal(
             "halleluja.drawn-card",
             f"You have drawn {drawn}: play it or keep it.",
@@ -146,7 +146,7 @@ def _judge_play(game: Game, play: HallelujaRound, seat: int, move: Move, card: i
             drawn=drawn,
         )
     if not bit & playable(game, play):
-        top, in_force = CARDS[play.top], SYMBOLS[play.symbol_in_force]
+        top, in_force = NAMES[play.top], SYMBOLS[play.symbol_in_force]
         raise illegal(
             "halleluja.match",
             f"{name} has neither the figure {FIGURES[figure(play.top)]} nor the symbol {in_force}.",
@@ -194,7 +194,7 @@ def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> After:
         ends = game.options["annoyed_ends_turn"]
         return After(game.next_active(seat)) if ends else TURN_GOES_ON
     if play.drawn is not None:
-        drawn = CARDS[play.drawn]
+        drawn = NAMES[play.drawn]
         raise illegal(
             "halleluja.drawn-card",
             f"You have drawn {drawn} already: play it or keep it.",
@@ -236,10 +236,10 @@ def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:
     """`seat` draws `count` cards, or as many as exist; whether it drew any."""
     play = _round(unfolding.game)
     if len(play.pile) < count and len(play.laid) > 1:
-        under_top = [CARDS[card] for card in play.laid[:-1]]
+        under_top = [NAMES[card] for card in play.laid[:-1]]
         shuffled = unfolding.chance(randomness.RESHUFFLE, play.reshuffles).shuffled(under_top)
         _record_pile(unfolding, play, shuffled)
-    cards = [CARDS[card] for card in play.pile[: -count - 1 : -1]]
+    cards = [NAMES[card] for card in play.pile[: -count - 1 : -1]]
     if not cards:
         return False
     unfolding.record_hidden(
@@ -249,5 +249,5 @@ def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:
 
 
 def _record_pile(unfolding: Unfolding, play: HallelujaRound, laid_under: list[str]) -> None:
-    pile = [CARDS[card] for card in reversed(play.pile)] + laid_under
+    pile = [NAMES[card] for card in reversed(play.pile)] + laid_under
     unfolding.record_hidden("pile.reshuffled", {"count": len(pile), "draw_pile": pile})
