@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ..canonical import canonical as jcs
 from ..refusals import VALIDATION, Refused
 from ..ruleset import Move
 from ..state import Game
@@ -13,13 +11,14 @@ from .round import VallelujahRound
 from .units import (
     BANNER_BITS,
     BANNER_SHIFTS,
+    BATTALIONS,
     NUMBER,
     POWER_MASKS,
+    Battalion,
+    battalions_within,
     in_byte_order,
-    names,
+    numbers,
     repeated,
-    strength,
-    subsets,
 )
 
 _FIELDS: dict[str, dict[str, bool]] = {
@@ -73,9 +72,9 @@ def _faults_of_units(units: Any) -> list[dict[str, str]]:
 def can_beat(army: int, count: int, to_beat: int) -> bool:
     """Whether `army` holds a battalion that beats one of `count` units and strength `to_beat`."""
     for shift in BANNER_SHIFTS:
-        bits = army >> shift & BANNER_BITS
+        bits = army & BANNER_BITS << shift
         held = bits.bit_count()
-        if held > count or (held == count and (strength(bits) or 0) > to_beat):
+        if held > count or (held == count and BATTALIONS[bits].strength > to_beat):
             return True
     for power, units in enumerate(POWER_MASKS, start=1):
         held = (army & units).bit_count()
@@ -84,22 +83,26 @@ def can_beat(army: int, count: int, to_beat: int) -> bool:
     return False
 
 
-def beats(army: int, count: int, to_beat: int) -> Iterator[int]:
+def beats(army: int, count: int, to_beat: int) -> list[Battalion]:
     """Every battalion of `army` that beats one of `count` units and strength `to_beat`."""
-    for size in (count, count + 1):
-        floor = to_beat if size == count else 0
-        for shift in BANNER_SHIFTS:
-            bits = army >> shift & BANNER_BITS
-            if bits.bit_count() >= size:
-                for chosen in subsets(bits, size):
-                    if (strength(chosen) or 0) > floor:
-                        yield chosen << shift
-        if size == 1:
-            continue  # a single unit is of one banner already
-        for power, units in enumerate(POWER_MASKS, start=1):
-            held = army & units
-            if held.bit_count() >= size and repeated(power, size) > floor:
-                yield from subsets(held, size)
+    found: list[Battalion] = []
+    for shift in BANNER_SHIFTS:
+        units = army & BANNER_BITS << shift
+        held = units.bit_count()
+        if held >= count:
+            found += [each for each in battalions_within(units, count) if each.strength > to_beat]
+        if held > count:
+            found += battalions_within(units, count + 1)
+    for power, same_power in enumerate(POWER_MASKS, start=1):
+        units = army & same_power
+        held = units.bit_count()
+        # A single unit is of one banner already.
+        if held >= count > 1 and repeated(power, count) > to_beat:
+            found += battalions_within(units, count)
+        if held > count:
+            found += battalions_within(units, count + 1)
+    found.sort()
+    return found
 
 
 def canonical(game: Game, play: VallelujahRound, seat: int) -> list[Move]:
@@ -107,29 +110,35 @@ def canonical(game: Game, play: VallelujahRound, seat: int) -> list[Move]:
     army = play.armies[seat]
     if not play.arena:
         return _leads(game, army)
-    moves: list[Move] = []
-    arena = in_byte_order(play.arena)
-    for battalion in beats(army, len(arena), play.strength):
-        move: Move = {"type": "beat", "units": in_byte_order(battalion)}
-        if battalion == army or len(arena) == 1:
-            moves.append(move)
-        else:
-            moves += [{**move, "take": unit} for unit in arena]
-    if not moves:
-        moves = [{"type": "take", "take": unit} for unit in arena]
-    return sorted(moves, key=jcs)
+    arena = BATTALIONS[play.arena]
+    found = beats(army, arena.size, play.strength)
+    if not found:
+        return [{"type": "take", "take": unit} for unit in arena.names]
+    if arena.size == 1:
+        return [{"type": "beat", "units": list(each.names)} for each in found]
+    # In JCS bytes `take` sorts before `type`, so the winning beats, which take nothing, are last.
+    moves: list[Move] = [
+        {"type": "beat", "units": list(each.names), "take": unit}
+        for unit in arena.names
+        for each in found
+        if each.units != army
+    ]
+    if army in BATTALIONS and BATTALIONS[army] in found:
+        moves.append({"type": "beat", "units": list(BATTALIONS[army].names)})
+    return moves
 
 
 def _leads(game: Game, army: int) -> list[Move]:
-    moves: list[Move] = [{"type": "lead", "units": [unit]} for unit in names(army)]
+    leads = [BATTALIONS[1 << number] for number in numbers(army)]
     if may_lead_all(game, army):
-        moves.append({"type": "lead", "units": in_byte_order(army)})
-    return sorted(moves, key=jcs)
+        leads.append(BATTALIONS[army])
+        leads.sort()
+    return [{"type": "lead", "units": list(each.names)} for each in leads]
 
 
 def may_lead_all(game: Game, army: int) -> bool:
     """Whether the whole army, of more than one unit, may be led (vallelujah.lead-all)."""
-    return bool(game.options["lead_all"]) and army.bit_count() > 1 and strength(army) is not None
+    return bool(game.options["lead_all"]) and army.bit_count() > 1 and army in BATTALIONS
 
 
 def listed(game: Game, play: VallelujahRound, seat: int) -> list[dict[str, Any]]:
@@ -139,11 +148,11 @@ def listed(game: Game, play: VallelujahRound, seat: int) -> list[dict[str, Any]]
         return [_listed_lead(move, army) for move in _leads(game, army)]
     arena = in_byte_order(play.arena)
     entries = [
-        _listed_beat(in_byte_order(battalion), arena, wins=battalion == army)
-        for battalion in beats(army, len(arena), play.strength)
+        _listed_beat(list(each.names), arena, wins=each.units == army)
+        for each in beats(army, len(arena), play.strength)
     ]
     if entries:
-        return sorted(entries, key=lambda entry: jcs(entry["move"]))
+        return entries
     if len(arena) == 1:
         return [{"move": {"type": "take", "take": arena[0]}, "rules": ["vallelujah.take"]}]
     return [{"move": {"type": "take"}, "rules": ["vallelujah.take"], "take_from": arena}]

@@ -13,7 +13,7 @@ from ..unfolding import Unfolding
 from . import moves
 from .round import EVOLVERS, VallelujahRound, dealt
 from .rules import OPTIONS, RULES
-from .units import UNITS, in_byte_order, mask, names, strength
+from .units import BATTALIONS, UNITS, Battalion, in_byte_order, mask, names
 
 REPETITIONS = 3
 """A position that stands so often makes the round void (vallelujah.repetition)."""
@@ -104,9 +104,9 @@ def _lead(unfolding: Unfolding, seat: int, move: Move) -> After:
             "Your army is not one battalion." if whole else "Lead exactly one unit.",
             units=in_byte_order(units),
         )
+    led = BATTALIONS[units]
     unfolding.record(
-        "battalion.led",
-        {"seat": seat, "units": in_byte_order(units), "strength": strength(units)},
+        "battalion.led", {"seat": seat, "units": list(led.names), "strength": led.strength}
     )
     return _pass_on(game, seat)
 
@@ -117,12 +117,12 @@ def _beat(unfolding: Unfolding, seat: int, move: Move) -> After:
     if not play.arena:
         raise illegal("vallelujah.lead", "The arena is empty: lead one unit.")
     units = _own_units(play, seat, move)
-    power = _judge_beat(play, units)
+    battalion = _judge_beat(play, units)
     captured = _captured(play, move, wins=units == play.armies[seat])
     data: dict[str, Any] = {
         "seat": seat,
-        "units": in_byte_order(units),
-        "strength": power,
+        "units": list(battalion.names),
+        "strength": battalion.strength,
         "discarded": [unit for unit in in_byte_order(play.arena) if unit != captured],
     }
     if captured is not None:
@@ -131,10 +131,10 @@ def _beat(unfolding: Unfolding, seat: int, move: Move) -> After:
     return _pass_on(game, seat)
 
 
-def _judge_beat(play: VallelujahRound, units: int) -> int:
-    """The strength of `units`, which beat the battalion in the arena."""
+def _judge_beat(play: VallelujahRound, units: int) -> Battalion:
+    """The battalion of `units`, which beats the one in the arena."""
     count, most = units.bit_count(), play.arena.bit_count() + 1
-    own = strength(units)
+    own = BATTALIONS.get(units)
     if own is None:
         raise illegal(
             "vallelujah.battalion",
@@ -148,11 +148,11 @@ def _judge_beat(play: VallelujahRound, units: int) -> int:
             count=count,
             arena_count=most - 1,
         )
-    if own <= play.strength:
+    if own.strength <= play.strength:
         raise illegal(
             "vallelujah.strength",
-            f"The battalion to beat is {play.strength}; yours is {own}.",
-            strength=own,
+            f"The battalion to beat is {play.strength}; yours is {own.strength}.",
+            strength=own.strength,
             arena_strength=play.strength,
         )
     return own

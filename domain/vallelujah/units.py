@@ -1,24 +1,28 @@
-"""The 54 units: six banners, each with the powers 1 to 9; and what makes a battalion.
+"""The 54 units: six banners, each with the powers 1 to 9; and the battalions they can form.
 
-Inside, a unit is its number in the unshuffled order (banner by banner, 1 to 9) and a set of units
+Inside, a unit is its number in the byte order of the names, banner by banner, and a set of units
 is a 54-bit mask of such numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 from itertools import combinations
+from typing import NamedTuple
 
 BANNERS = ("crimson", "azure", "forest", "gold", "slate", "coral")
 POWERS = range(1, 10)
 
 UNITS: tuple[str, ...] = tuple(f"{banner}-{power}" for banner in BANNERS for power in POWERS)
-NUMBER: dict[str, int] = {unit: number for number, unit in enumerate(UNITS)}
+"""The whole set in its unshuffled order: banner by banner, 1 to 9."""
 
+NAMES: tuple[str, ...] = tuple(sorted(UNITS))
+NUMBER: dict[str, int] = {unit: number for number, unit in enumerate(NAMES)}
+
+BANNER_SHIFTS: tuple[int, ...] = tuple(range(0, 54, 9))
 BANNER_BITS = 0b111111111
 """The nine units of a banner, shifted down."""
-BANNER_SHIFTS: tuple[int, ...] = tuple(range(0, 54, 9))
 POWER_MASKS: tuple[int, ...] = tuple(
     sum(1 << shift + power - 1 for shift in BANNER_SHIFTS) for power in POWERS
 )
@@ -34,47 +38,40 @@ def mask(units: Iterable[str]) -> int:
 
 
 def numbers(held: int) -> Iterator[int]:
-    """The numbers in the mask `held`, ascending: the unshuffled order."""
+    """The numbers in the mask `held`, ascending: the byte order of the names."""
     while held:
         lowest = held & -held
         yield lowest.bit_length() - 1
         held ^= lowest
 
 
-def names(held: int) -> list[str]:
-    """The units in the mask `held`, in the unshuffled order."""
-    return [UNITS[number] for number in numbers(held)]
-
-
 def in_byte_order(held: int) -> list[str]:
     """The units in the mask `held` as events and moves list them."""
-    return sorted(names(held))
+    names = []
+    while held:
+        lowest = held & -held
+        names.append(NAMES[lowest.bit_length() - 1])
+        held ^= lowest
+    return names
 
 
-def _digits(bits: int) -> int:
-    strength = 0
-    for power in reversed(POWERS):
-        if bits & 1 << power - 1:
-            strength = strength * 10 + power
-    return strength
+def names(held: int) -> list[str]:
+    """The units in the mask `held`, in the unshuffled order."""
+    return [unit for unit in UNITS if held >> NUMBER[unit] & 1]
 
 
-_BANNER_STRENGTH: tuple[int, ...] = tuple(_digits(bits) for bits in range(512))
+class Battalion(NamedTuple):
+    """Units of one banner or of one power (vallelujah.battalion).
 
+    `rank` sorts battalions as the JCS bytes of the moves that field them sort. `strength` is the
+    powers, high to low, read as one number.
+    """
 
-def strength(battalion: int) -> int | None:
-    """The powers of `battalion`, high to low, read as one number; None if it is no battalion:
-    neither of one banner nor of one power (vallelujah.battalion)."""
-    if not battalion:
-        return None
-    lowest = (battalion & -battalion).bit_length() - 1
-    shift = lowest - lowest % 9
-    bits = battalion >> shift
-    if bits <= BANNER_BITS:
-        return _BANNER_STRENGTH[bits]
-    if battalion & ~POWER_MASKS[lowest % 9]:
-        return None
-    return repeated(lowest % 9 + 1, battalion.bit_count())
+    rank: int
+    units: int
+    size: int
+    strength: int
+    names: tuple[str, ...]
 
 
 def repeated(power: int, count: int) -> int:
@@ -82,8 +79,28 @@ def repeated(power: int, count: int) -> int:
     return power * int("1" * count)
 
 
-@cache
-def subsets(held: int, count: int) -> tuple[int, ...]:
-    """All sets of `count` of the units in the mask `held` (at most nine)."""
+def _all_battalions() -> dict[int, Battalion]:
+    masks = {bits << shift for shift in BANNER_SHIFTS for bits in range(1, 512)}
+    for same_power in POWER_MASKS:
+        bits = [1 << number for number in numbers(same_power)]
+        masks |= {sum(some) for count in range(2, 7) for some in combinations(bits, count)}
+    # A list that goes on sorts before one that ends there: a comma before the closing bracket.
+    in_order = sorted(masks, key=lambda units: [*numbers(units), len(NAMES)])
+    return {units: _battalion(rank, units) for rank, units in enumerate(in_order)}
+
+
+def _battalion(rank: int, units: int) -> Battalion:
+    powers = sorted((number % 9 + 1 for number in numbers(units)), reverse=True)
+    strength = int("".join(map(str, powers)))
+    return Battalion(rank, units, len(powers), strength, tuple(in_byte_order(units)))
+
+
+BATTALIONS: dict[int, Battalion] = _all_battalions()
+"""Every battalion there is, by its mask."""
+
+
+@lru_cache(maxsize=1 << 16)
+def battalions_within(held: int, count: int) -> tuple[Battalion, ...]:
+    """The battalions of `count` of the units in `held`, which are of one banner or one power."""
     bits = [1 << number for number in numbers(held)]
-    return tuple(sum(chosen) for chosen in combinations(bits, count))
+    return tuple(BATTALIONS[sum(some)] for some in combinations(bits, count))
