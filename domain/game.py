@@ -13,6 +13,7 @@ from . import commands, lobby, play
 from .commands import Command, Context
 from .events import Event
 from .evolution import AnyEvent, evolve
+from .explaining import Explanation, explain
 from .play import bind
 from .refusals import Refused
 from .state import Game, Seat, Turn
@@ -23,6 +24,7 @@ __all__ = [
     "Context",
     "Decision",
     "Event",
+    "Explanation",
     "Game",
     "Refused",
     "Seat",
@@ -30,6 +32,7 @@ __all__ = [
     "bind",
     "decide",
     "evolve",
+    "explain",
     "fold",
     "legal_moves",
     "listed_moves",

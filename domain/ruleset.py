@@ -34,6 +34,15 @@ class After(NamedTuple):
 TURN_GOES_ON = After()
 
 
+class Reason(NamedTuple):
+    """Why a legal move is legal: the ids of the rules that say so, the deciding one first, a
+    sentence for the player, and the facts that it rests on."""
+
+    rules: list[str]
+    detail: str
+    facts: dict[str, Any]
+
+
 class Ruleset(ABC):
     """One version of one game's rules. Instances hold no state of any game."""
 
@@ -97,6 +106,10 @@ class Ruleset(ABC):
     @abstractmethod
     def listed_moves(self, game: Game, seat: int) -> list[dict[str, Any]]:
         """The legal moves with their choices grouped: `{move, rules, wish_from?, …}`."""
+
+    @abstractmethod
+    def reason(self, game: Game, seat: int, move: Move) -> Reason:
+        """Why the legal `move` of `seat` is legal."""
 
     def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
         """`move` with the call that is due, as an automatic pick makes it."""

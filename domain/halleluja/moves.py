@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..refusals import VALIDATION, Refused
-from ..ruleset import Move
+from ..ruleset import Move, Reason
 from ..state import Game
 from .cards import (
     ANNOYED,
@@ -147,6 +147,54 @@ def rules_of_play(game: Game, play: HallelujaRound, card: int, call: str | None)
     if call is not None:
         rules.append("halleluja.calls")
     return rules
+
+
+def reason(game: Game, play: HallelujaRound, seat: int, move: Move) -> Reason:
+    """Why the legal `move` is legal."""
+    type_ = move["type"]
+    if type_ == "exclaim":
+        heard = play.worldly.get(seat, 0)
+        return Reason(
+            ["halleluja.worldly-words", "halleluja.three-words"],
+            "A worldly word can slip out at any time, for three cards.",
+            {"word": move["word"], "heard": heard},
+        )
+    if type_ == "play":
+        return _reason_of_play(game, play, seat, NUMBER[move["card"]])
+    if type_ == "keep":
+        assert play.drawn is not None
+        drawn = NAMES[play.drawn]
+        return Reason(
+            ["halleluja.drawn-card"], f"You drew {drawn} and may keep it.", {"drawn": drawn}
+        )
+    if play.pending:
+        return Reason(
+            ["halleluja.annoyed-stacks"],
+            f"You face {play.pending} cards and may draw them.",
+            {"pending_draw": play.pending},
+        )
+    facts = {"top": NAMES[play.top], "symbol_in_force": SYMBOLS[play.symbol_in_force]}
+    if not play.available:
+        return Reason(["halleluja.pass"], "You can neither play nor draw: you pass.", facts)
+    return Reason(["halleluja.draw"], "You hold no card that you may play.", facts)
+
+
+def _reason_of_play(game: Game, play: HallelujaRound, seat: int, card: int) -> Reason:
+    call = due_call(play, seat)
+    name, top, in_force = NAMES[card], NAMES[play.top], SYMBOLS[play.symbol_in_force]
+    facts: dict[str, Any] = {"card": name, "top": top, "symbol_in_force": in_force}
+    if call is not None:
+        facts["call_due"] = call
+    if play.pending:
+        facts["pending_draw"] = play.pending
+        detail = f"{name} hands the {play.pending} cards on."
+    elif symbol(card) == play.symbol_in_force:
+        detail = f"{name} has the symbol in force, {in_force}."
+    elif figure(card) == figure(play.top):
+        detail = f"{name} has the figure of the top card, {top}."
+    else:
+        detail = f"At this table {name} may be played on any card."
+    return Reason(rules_of_play(game, play, card, call), detail, facts)
 
 
 def _matches(play: HallelujaRound, card: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from .. import randomness
 from ..evolution import TABLE_EVOLVERS
 from ..refusals import illegal
-from ..ruleset import TURN_GOES_ON, After, Move, Ruleset
+from ..ruleset import TURN_GOES_ON, After, Move, Reason, Ruleset
 from ..state import Game
 from ..unfolding import Unfolding
 from . import moves
@@ -74,6 +74,9 @@ class Halleluja(Ruleset):
 
     def listed_moves(self, game: Game, seat: int) -> list[dict[str, Any]]:
         return moves.listed(game, _round(game), seat)
+
+    def reason(self, game: Game, seat: int, move: Move) -> Reason:
+        return moves.reason(game, _round(game), seat, move)
 
     def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
         call = moves.due_call(_round(game), seat) if move["type"] == "play" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..refusals import VALIDATION, Refused
-from ..ruleset import Move
+from ..ruleset import Move, Reason
 from ..state import Game
 from .round import VallelujahRound
 from .units import (
@@ -17,6 +17,7 @@ from .units import (
     Battalion,
     battalions_within,
     in_byte_order,
+    mask,
     numbers,
     repeated,
 )
@@ -159,22 +160,47 @@ def listed(game: Game, play: VallelujahRound, seat: int) -> list[dict[str, Any]]
 
 
 def _listed_lead(move: Move, army: int) -> dict[str, Any]:
+    return {"move": move, "rules": _rules_of_lead(move, army)}
+
+
+def _rules_of_lead(move: Move, army: int) -> list[str]:
     whole = len(move["units"]) > 1
     rules = ["vallelujah.lead-all" if whole else "vallelujah.lead"]
     if len(move["units"]) == army.bit_count():
         rules.append("vallelujah.win")
-    return {"move": move, "rules": rules}
+    return rules
 
 
 def _listed_beat(units: list[str], arena: list[str], *, wins: bool) -> dict[str, Any]:
-    rules = ["vallelujah.count", "vallelujah.strength"]
+    entry: dict[str, Any] = {
+        "move": {"type": "beat", "units": units},
+        "rules": _rules_of_beat(units, wins=wins),
+    }
+    if not wins and len(arena) > 1:
+        entry["take_from"] = arena
+    return entry
+
+
+def _rules_of_beat(units: list[str], *, wins: bool) -> list[str]:
+    rules = ["vallelujah.strength", "vallelujah.count"]
     if len(units) > 1:
         rules.append("vallelujah.battalion")
-    entry: dict[str, Any] = {"move": {"type": "beat", "units": units}, "rules": rules}
-    if wins:
-        rules.append("vallelujah.win")
-    else:
-        rules.append("vallelujah.capture")
-        if len(arena) > 1:
-            entry["take_from"] = arena
-    return entry
+    rules.append("vallelujah.win" if wins else "vallelujah.capture")
+    return rules
+
+
+def reason(play: VallelujahRound, seat: int, move: Move) -> Reason:
+    """Why the legal `move` is legal."""
+    army = play.armies[seat]
+    if move["type"] == "lead":
+        whole = len(move["units"]) > 1
+        detail = "Your army is one battalion." if whole else "The arena is empty: one unit leads."
+        return Reason(_rules_of_lead(move, army), detail, {"units": move["units"]})
+    arena = BATTALIONS[play.arena]
+    facts: dict[str, Any] = {"arena_strength": arena.strength, "arena_count": arena.size}
+    if move["type"] == "take":
+        return Reason(["vallelujah.take"], "You cannot beat this battalion: you take.", facts)
+    own = BATTALIONS[mask(move["units"])]
+    facts |= {"strength": own.strength, "count": own.size}
+    detail = f"The battalion to beat is {arena.strength}; yours is {own.strength}."
+    return Reason(_rules_of_beat(list(own.names), wins=own.units == army), detail, facts)

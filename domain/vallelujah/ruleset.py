@@ -7,7 +7,7 @@ from typing import Any
 
 from ..evolution import TABLE_EVOLVERS
 from ..refusals import illegal
-from ..ruleset import After, Move, Ruleset
+from ..ruleset import After, Move, Reason, Ruleset
 from ..state import Game
 from ..unfolding import Unfolding
 from . import moves
@@ -66,6 +66,9 @@ class Vallelujah(Ruleset):
 
     def listed_moves(self, game: Game, seat: int) -> list[dict[str, Any]]:
         return moves.listed(game, _round(game), seat)
+
+    def reason(self, game: Game, seat: int, move: Move) -> Reason:
+        return moves.reason(_round(game), seat, move)
 
     def hand(self, game: Game, seat: int) -> list[str]:
         return names(_round(game).armies[seat])
