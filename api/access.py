@@ -1,0 +1,58 @@
+"""Who may see a game and act in it. What one may not see is a 404, what one may not do a 403."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from domain.game import Game
+from domain.redaction import Viewer
+
+from .auth import AUDIT
+from .operation import Call
+from .problems import Problem, forbidden, not_found
+from .services import services
+
+Rule = Callable[[Game, Call], None]
+
+
+def viewer(game: Game, call: Call) -> Viewer:
+    """As whom the caller sees `game`."""
+    return Viewer(game.seat_of(call.player_id))
+
+
+def require_sight(game: Game, call: Call) -> None:
+    """404 unless the game is public, or the caller has a seat, an invite or the scope `audit`."""
+    if game.visibility == "public" or game.seat_of(call.player_id) is not None:
+        return
+    if call.caller is not None and AUDIT in call.caller.scopes:
+        return
+    invites = services().invites
+    if call.player_id is not None and invites.admitted(game.game_id, call.player_id):
+        return
+    if call.invite is not None and invites.valid(game.game_id, call.invite):
+        return
+    raise not_found()
+
+
+def anyone(game: Game, call: Call) -> None:
+    """No more than to see it."""
+
+
+def seated(game: Game, call: Call) -> None:
+    """403 unless the caller has a seat."""
+    if game.seat_of(call.player_id) is None:
+        raise forbidden("You hold no seat in this game.")
+
+
+def playing(game: Game, call: Call) -> None:
+    """403 unless the caller has a seat that has not resigned."""
+    seated(game, call)
+    if game.seat_of(call.player_id) in game.resigned:
+        raise Problem("forbidden", "You have resigned from this game.", rule="table.resigning")
+
+
+def host(game: Game, call: Call) -> None:
+    """403 unless the caller is the table's host."""
+    seat = game.seat_of(call.player_id)
+    if seat is None or seat != game.host:
+        raise forbidden("Only the host of the table may do that.")

@@ -1,0 +1,112 @@
+"""The Flask application: every resource under one factory, no state of its own."""
+
+from __future__ import annotations
+
+from flask import Flask, Response, request
+from flask_cors import CORS
+
+from eventstore.errors import Broken, Unavailable
+from eventstore.settings import Settings
+
+from . import (
+    documentation,
+    events,
+    games,
+    health,
+    identifiers,
+    invites,
+    limits,
+    logs,
+    me,
+    play,
+    players,
+    problems,
+    rulesets,
+    seats,
+    services,
+)
+from .encoding import OrjsonProvider
+from .problems import Problem, unavailable
+
+BASE = "/v1"
+
+
+class Application(Flask):
+    """Flask with orjson, and without a folder of static files."""
+
+    json_provider_class = OrjsonProvider
+
+
+def create_app(
+    settings: Settings | None = None, *, opened: services.Services | None = None
+) -> Flask:
+    """The application, on services that are `opened` already, or on those that `settings` name,
+    opened with the first request; with neither it can only describe itself."""
+    app = Application("api", static_folder=None)
+    app.url_map.strict_slashes = True
+    services.register(app, settings, opened)
+    identifiers.register(app)
+    problems.register(app)
+    logs.register(app)
+    limits.register(app)
+    _register_headers(app)
+    _register_store_errors(app)
+    api = documentation.create_api(app)
+    for module in (players, me, rulesets, games, seats, invites, play, events):
+        api.register_blueprint(module.blueprint, url_prefix=BASE)
+    api.register_blueprint(health.blueprint)
+    return app
+
+
+def _register_headers(app: Flask) -> None:
+    CORS(
+        app,
+        origins="*",
+        methods=["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"],
+        allow_headers=[
+            "Authorization",
+            "Content-Type",
+            "Idempotency-Key",
+            "If-Match",
+            "If-None-Match",
+            "Last-Event-ID",
+            "X-Request-Id",
+        ],
+        expose_headers=[
+            "Allow",
+            "ETag",
+            "Link",
+            "Location",
+            "Retry-After",
+            "WWW-Authenticate",
+            "X-Request-Id",
+        ],
+        max_age=7200,
+    )
+
+    @app.after_request
+    def _caching(response: Response) -> Response:
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        response.headers.add("Vary", "Authorization")
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        if response.status_code == 413:
+            # What is left of the body must not be taken for the next request.
+            response.headers["Connection"] = "close"
+        return response
+
+
+def _register_store_errors(app: Flask) -> None:
+    @app.errorhandler(Unavailable)
+    def _unavailable(error: Unavailable) -> Response:
+        logs.log.warning("unavailable", reason=str(error))
+        return unavailable().response()
+
+    @app.errorhandler(Broken)
+    def _broken(error: Broken) -> Response:
+        logs.log.error("broken-record", path=request.url_rule and request.url_rule.rule)
+        return Problem("internal", "The record of this game cannot be read.").response()
+
+    @app.errorhandler(Exception)
+    def _unforeseen(error: Exception) -> Response:
+        logs.log.exception("unforeseen")
+        return Problem("internal", "The request could not be served.").response()

@@ -1,0 +1,86 @@
+"""Tokens: how they look, how they are stored, and who a request comes from."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from enum import StrEnum
+
+from flask import request
+
+from eventstore.players import Caller
+
+from .problems import Problem
+from .services import services
+
+PREFIX = "abbot_"
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_DIGITS = 43
+_TOKEN = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_DIGITS}}}")
+_BEARER = re.compile(r"(?i:Bearer) +(\S+)")
+
+PLAY, READ, AUDIT, ADMIN = "play", "read", "audit", "admin"
+SCOPES = (PLAY, READ, AUDIT, ADMIN)
+OWN_SCOPES = (PLAY, READ)
+"""What a player who registers can do; the other scopes nobody can give to themselves."""
+
+
+class Access(StrEnum):
+    """Whose requests an operation takes."""
+
+    OPEN = "open"
+    """Anyone's; a token is not even looked at."""
+    OPTIONAL = "optional"
+    """Anyone's, but a token that is sent must be valid."""
+    REQUIRED = "required"
+    """Only those with a valid token."""
+
+
+def new_token() -> str:
+    """A token with 32 random bytes in base 62, and a prefix that secret scanners can find."""
+    number = int.from_bytes(secrets.token_bytes(32))
+    digits = []
+    for _ in range(_DIGITS):
+        number, digit = divmod(number, len(_ALPHABET))
+        digits.append(_ALPHABET[digit])
+    return PREFIX + "".join(reversed(digits))
+
+
+def token_hash(token: str) -> bytes:
+    """As which a token is stored: SHA-256, enough for what is random through and through."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def authenticate(access: Access) -> Caller | None:
+    """Who sent this request; None for an anonymous one where `access` allows it. Else a 401."""
+    if access is Access.OPEN:
+        return None
+    given = request.headers.getlist("Authorization")
+    if not given:
+        if access is Access.REQUIRED:
+            raise unauthenticated()
+        return None
+    match = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
+    if match is None:
+        raise _bad_token("Send one token, as Authorization: Bearer abbot_…")
+    caller = None
+    if _TOKEN.fullmatch(match[1]):
+        caller = services().players.lookup(token_hash(match[1]))
+    if caller is None:
+        raise _bad_token("The token is not valid, or no longer.")
+    return caller
+
+
+def unauthenticated() -> Problem:
+    """401 for a request without a token that needs one."""
+    return Problem(
+        "unauthenticated",
+        "This needs a token: Authorization: Bearer abbot_…",
+        headers={"WWW-Authenticate": 'Bearer realm="abbot"'},
+    )
+
+
+def _bad_token(detail: str) -> Problem:
+    challenge = 'Bearer realm="abbot", error="invalid_token"'
+    return Problem("unauthenticated", detail, headers={"WWW-Authenticate": challenge})

@@ -1,0 +1,351 @@
+"""The OpenAPI document, from what the operations declare."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import marshmallow
+import yaml
+from apispec import APISpec
+from apispec.ext.marshmallow import MarshmallowPlugin
+from flask import Flask
+from flask_smorest import Api
+from flask_smorest import Blueprint as SmorestBlueprint
+from marshmallow import fields
+
+from . import encoding, identifiers, problems
+from .auth import Access
+from .negotiation import NDJSON
+from .operation import Answer, Operation
+from .schemas import events as event_schemas
+from .schemas.problems import Problem
+
+TITLE = "Abbot"
+VERSION = "1.0.0"
+SCHEME = "token"
+
+DESCRIPTION = """
+Referee and record keeper for the card games Halleluja and Vallelujah.
+
+Register with `POST /v1/players` and send the token with each call. Every move becomes an event;
+what a game is, is what its events say. Times are UTC (RFC 3339), ids are UUIDs, what does not
+apply is absent rather than null. Values, fields, event types and codes may be added: ignore those
+you do not know.
+""".strip()
+
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "IdempotencyKey": {
+        "in": "header",
+        "name": "Idempotency-Key",
+        "description": "Makes the call safe to send again: for 24 hours the same key, path and "
+        "body get the first answer. Any 1 to 255 visible ASCII characters.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    },
+    "IfMatch": {
+        "in": "header",
+        "name": "If-Match",
+        "description": 'Only if the game is still at this version, as `"17"`; else 412.',
+        "schema": {"type": "string"},
+    },
+    "IfNoneMatch": {
+        "in": "header",
+        "name": "If-None-Match",
+        "description": "The ETag that you have; 304 if it is still the right one.",
+        "schema": {"type": "string"},
+    },
+}
+
+HEADERS: dict[str, dict[str, Any]] = {
+    "ETag": {
+        "description": 'The version, as `"17"`.',
+        "schema": {"type": "string"},
+    },
+    "Location": {
+        "description": "Where to find what was created.",
+        "schema": {"type": "string", "format": "uri-reference"},
+    },
+    "Link": {
+        "description": 'The next page, as `<…>; rel="next"` (RFC 8288); absent on the last.',
+        "schema": {"type": "string"},
+    },
+    "Allow": {"description": "The methods of this path.", "schema": {"type": "string"}},
+    "Retry-After": {
+        "description": "Seconds to wait before the next try.",
+        "schema": {"type": "integer"},
+    },
+    "WWW-Authenticate": {
+        "description": "How to authenticate.",
+        "schema": {"type": "string"},
+    },
+}
+_ALWAYS = ("ETag", "Location", "WWW-Authenticate", "Retry-After", "Allow")
+
+_STATUS_NAMES = {
+    400: "BadRequest",
+    401: "Unauthenticated",
+    403: "Forbidden",
+    404: "NotFound",
+    406: "NotAcceptable",
+    409: "Conflict",
+    412: "PreconditionFailed",
+    413: "TooLarge",
+    415: "UnsupportedMediaType",
+    422: "Unprocessable",
+    503: "Unavailable",
+}
+_STATUS_HEADERS = {401: ("WWW-Authenticate",), 412: ("ETag",), 503: ("Retry-After",)}
+_PATH_PARAMETERS = {
+    "game_id": "The game.",
+    "token_id": "The token.",
+    "seat": "The seat's number.",
+    "code": "The invite's code.",
+    "ruleset": "The ruleset's id.",
+}
+
+
+class Blueprint(SmorestBlueprint):
+    """Views whose documentation is what `operation` declares."""
+
+    def add_url_rule(  # type: ignore[override]
+        self, rule: str, endpoint: str | None = None, view_func: Any = None, **options: Any
+    ) -> None:
+        declared: Operation | None = getattr(view_func, "operation", None)
+        if declared is not None:
+            view_func._apidoc = {"manual_doc": _document(declared, view_func)}
+        super().add_url_rule(rule, endpoint, view_func, **options)
+
+
+class Documented(Api):
+    """flask-smorest's Api without its own idea of errors and its own routes."""
+
+    DEFAULT_ERROR_RESPONSE_NAME = None
+
+    def _register_error_handlers(self) -> None:
+        """`problems.register` does that."""
+
+    def _register_responses(self) -> None:
+        """Only the responses that are declared exist."""
+
+    def _register_etag_headers(self) -> None:
+        """`HEADERS` and `PARAMETERS` have them."""
+
+    def _register_pagination_header(self) -> None:
+        """Pages say where they go on in `Link`."""
+
+
+def create_api(app: Flask) -> Documented:
+    """The Api whose document `openapi` gives, once all blueprints are registered."""
+    app.config.update(API_TITLE=TITLE, API_VERSION=VERSION, OPENAPI_VERSION="3.1.0")
+    plugin = MarshmallowPlugin(schema_name_resolver=_component_name)
+    api = Documented(
+        app,
+        spec_kwargs={
+            "marshmallow_plugin": plugin,
+            "info": {"description": _unwrapped(DESCRIPTION)},
+            "servers": [{"url": "/"}],
+        },
+    )
+    plugin.converter.add_attribute_function(_event_reference)
+    for name, schema in _PATH_SCHEMAS.items():
+        api.register_converter(identifiers.CONVERTERS[name], lambda _, schema=schema: dict(schema))
+    _register_components(api.spec)
+    return api
+
+
+_PATH_SCHEMAS: dict[str, dict[str, Any]] = {
+    "id": {"type": "string", "format": "uuid"},
+    "seat": {"type": "integer", "minimum": 0, "maximum": 99},
+    "code": {"type": "string", "pattern": "^[0-9A-Za-z]{1,64}$"},
+    "name": {"type": "string", "pattern": "^[a-z][a-z-]{0,63}$"},
+}
+
+
+def openapi(app: Flask) -> dict[str, Any]:
+    """The document of `app`, as plain data."""
+    api: Documented = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
+    document: dict[str, Any] = api.spec.to_dict()
+    _describe_components(api, document["components"]["schemas"])
+    for item in document["paths"].values():
+        for parameter in item.get("parameters", []):
+            parameter["description"] = _PATH_PARAMETERS[parameter["name"]]
+    components = document["components"]
+    document["components"] = {kind: components[kind] for kind in sorted(components)}
+    document["components"]["schemas"] = dict(sorted(components["schemas"].items()))
+    return {
+        name: document[name]
+        for name in ("openapi", "info", "servers", "security", "tags", "paths", "components")
+        if name in document
+    }
+
+
+def to_yaml(document: dict[str, Any]) -> str:
+    """The document as the file `openapi.yaml` has it."""
+    return yaml.dump(document, sort_keys=False, allow_unicode=True, width=100, Dumper=_PlainDumper)
+
+
+class _PlainDumper(yaml.SafeDumper):
+    """Writes everything out: anchors would only puzzle readers."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _component_name(schema: Any) -> str:
+    if isinstance(schema, str):
+        return schema
+    cls = schema if isinstance(schema, type) else type(schema)
+    return cls.__name__
+
+
+def _register_components(spec: APISpec) -> None:
+    spec.components.security_scheme(
+        SCHEME,
+        {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token of `POST /v1/players` or `POST /v1/me/tokens`.",
+        },
+    )
+    for name, header in HEADERS.items():
+        spec.components.header(name, header)
+    for name, parameter in PARAMETERS.items():
+        spec.components.parameter(name, parameter["in"], parameter)
+    for schema in (*event_schemas.VARIANTS.values(), event_schemas.OtherEvent):
+        spec.components.schema(schema.__name__, schema=schema)
+    spec.components.schema("GameEvent", _event_union())
+    spec.components.schema("Problem", schema=Problem)
+    for status, name in _STATUS_NAMES.items():
+        codes = [code for code, kind in problems.KINDS.items() if kind.status == status]
+        spec.components.response(name, _problem_response(status, codes))
+
+
+def _event_union() -> dict[str, Any]:
+    reference = "#/components/schemas/{}"
+    variants = {name: schema.__name__ for name, schema in event_schemas.VARIANTS.items()}
+    names = [*variants.values(), event_schemas.OtherEvent.__name__]
+    return {
+        "description": "One thing that happened; `type` tells which variant it is.",
+        "anyOf": [{"$ref": reference.format(name)} for name in names],
+        "discriminator": {
+            "propertyName": "type",
+            "mapping": {key: reference.format(name) for key, name in variants.items()},
+        },
+    }
+
+
+def _problem_response(status: int, codes: list[str]) -> dict[str, Any]:
+    listed = ", ".join(f"`{code}`" for code in codes)
+    response: dict[str, Any] = {
+        "description": f"{listed}.",
+        "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    headers = _STATUS_HEADERS.get(status, ())
+    if headers:
+        response["headers"] = {name: _header(name) for name in headers}
+    return response
+
+
+def _header(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/headers/{name}"}
+
+
+def _document(declared: Operation, view: Any) -> dict[str, Any]:
+    summary, _, description = inspect.cleandoc(view.__doc__ or "").partition("\n\n")
+    parameters: list[Any] = []
+    if declared.query is not None:
+        parameters.append({"in": "query", "schema": declared.query})
+    parameters += [
+        name
+        for name, used in (
+            ("IdempotencyKey", declared.idempotent),
+            ("IfMatch", declared.if_match),
+            ("IfNoneMatch", declared.if_none_match),
+        )
+        if used
+    ]
+    document: dict[str, Any] = {
+        "operationId": declared.id,
+        "summary": summary.replace("\n", " ").rstrip("."),
+        "description": _unwrapped(description or summary),
+        "parameters": parameters,
+        "responses": _responses(declared),
+        "security": {
+            Access.OPEN: [],
+            Access.OPTIONAL: [{}, {SCHEME: []}],
+            Access.REQUIRED: [{SCHEME: []}],
+        }[declared.access],
+    }
+    if declared.body is not None:
+        content: dict[str, Any] = {"schema": declared.body}
+        if declared.body_example is not None:
+            content["example"] = declared.body_example
+        document["requestBody"] = {
+            "required": declared.body_required,
+            "content": {encoding.MEDIA_TYPE: content},
+        }
+    return document
+
+
+def _unwrapped(text: str) -> str:
+    """Paragraphs without their line breaks."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _responses(declared: Operation) -> dict[str, Any]:
+    responses: dict[str, Any] = {
+        str(status): _answer(answer) for status, answer in declared.answers.items()
+    }
+    if declared.if_none_match:
+        responses["304"] = {
+            "description": "Nothing has changed.",
+            "headers": {"ETag": _header("ETag")},
+        }
+    for status in sorted(_problem_statuses(declared)):
+        responses[str(status)] = _STATUS_NAMES[status]
+    return responses
+
+
+def _problem_statuses(declared: Operation) -> set[int]:
+    statuses = {400, 406, 413, 422}
+    statuses |= {problems.KINDS[code].status for code in declared.problems}
+    if declared.access is not Access.OPEN:
+        statuses |= {401, 503}
+    if declared.body is not None:
+        statuses |= {415}
+    if declared.if_match:
+        statuses.add(412)
+    return statuses
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    document: dict[str, Any] = {"description": answer.meaning}
+    if answer.headers:
+        document["headers"] = {name: _header(name) for name in answer.headers}
+    if answer.media_type != encoding.MEDIA_TYPE:
+        document["content"] = {answer.media_type: {"schema": {"type": "string"}}}
+    elif answer.schema is not None:
+        content: dict[str, Any] = {"schema": answer.schema}
+        if answer.example is not None:
+            content["example"] = answer.example
+        document["content"] = {encoding.MEDIA_TYPE: content}
+        if answer.ndjson:
+            document["content"][NDJSON] = {"schema": {"$ref": "#/components/schemas/GameEvent"}}
+    return document
+
+
+def _event_reference(self: Any, field: fields.Field, **_: Any) -> dict[str, Any]:
+    if isinstance(field, event_schemas.AnyEvent):
+        return {"$ref": "#/components/schemas/GameEvent"}
+    return {}
+
+
+def _describe_components(api: Documented, schemas: dict[str, Any]) -> None:
+    """Schemas' own descriptions, from their docstrings."""
+    described: dict[str, type[marshmallow.Schema]] = {
+        name: key[0] for key, name in api.ma_plugin.converter.refs.items()
+    }
+    for name, schema in schemas.items():
+        cls = described.get(name)
+        if cls is not None and "description" not in schema:
+            schema["description"] = " ".join(inspect.cleandoc(cls.__doc__ or "").split())

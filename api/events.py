@@ -1,0 +1,73 @@
+"""The history of a game, as pages or as lines."""
+
+from __future__ import annotations
+
+import orjson
+from flask import Response, current_app
+
+from . import access, encoding, etags, paging, presenting, responses
+from .auth import Access
+from .documentation import Blueprint
+from .negotiation import NDJSON
+from .operation import Answer, Call, operation
+from .problems import not_found
+from .schemas.events import EventList, EventsQuery
+from .services import services
+
+blueprint = Blueprint("events", __name__, description="What happened, in order.")
+
+PAGE = 100
+"""Events on a page, if not told."""
+
+
+@blueprint.route("/games/<id:game_id>/events", methods=["GET"])
+@operation(
+    "listEvents",
+    access=Access.OPTIONAL,
+    answers={
+        200: Answer(
+            "A page of events, or all of them as NDJSON, one a line.",
+            EventList,
+            ("ETag", "Link"),
+            ndjson=True,
+        )
+    },
+    query=EventsQuery,
+    problems=("not-found",),
+    if_none_match=True,
+    offered=(encoding.MEDIA_TYPE, NDJSON),
+)
+def list_events(call: Call, game_id: str) -> Response:
+    """List a game's events.
+
+    As the caller may see them; once the game is over everything is open, and anyone who may see
+    the game can check the chain of hashes. Go on with `after`, the last version that you have.
+    """
+    loaded = services().store.load(game_id)
+    if loaded is None:
+        raise not_found()
+    game = loaded.game
+    access.require_sight(game, call)
+    call.validate()
+    after = call.query["after"]
+    lines = call.media_type == NDJSON
+    limit = call.query.get("limit", len(loaded.events) if lines else PAGE)
+    chosen = loaded.events[after : after + limit]
+    items = presenting.events(chosen, access.viewer(game, call), game.over)
+    if lines:
+        body = b"".join(orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items)
+        response = current_app.response_class(body, mimetype=NDJSON)
+        return _varied(etags.conditional(response, f"{game.version}n"))
+    page = {"items": items, "head": {"version": game.version, "hash": loaded.head_hash}}
+    last = after + len(items)
+    if items and last < game.version:
+        page["next_cursor"] = str(last)
+    response = responses.tagged(page, str(game.version))
+    if "next_cursor" in page:
+        paging.link_next(response, after=last)
+    return _varied(response)
+
+
+def _varied(response: Response) -> Response:
+    response.headers.add("Vary", "Accept")
+    return response

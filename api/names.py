@@ -1,0 +1,40 @@
+"""Which names players may have: anything that people can read, nothing that deceives the eye."""
+
+from __future__ import annotations
+
+import unicodedata
+
+MAX_LENGTH = 64
+"""Characters, after normalisation."""
+
+# Format characters that writing systems and emoji need within a word.
+_JOINERS = "\u200c\u200d"
+# Letters and symbols by category that show nothing.
+_BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
+_REFUSED = {
+    "Cc": "control characters",
+    "Cf": "invisible format characters",
+    "Cn": "unassigned characters",
+    "Co": "private-use characters",
+    "Cs": "surrogates",
+    "Zl": "line separators",
+    "Zp": "paragraph separators",
+}
+
+
+def normalised(name: str) -> str:
+    """`name` in NFC without spaces at its ends; ValueError with the reason if it is refused."""
+    name = unicodedata.normalize("NFC", name).strip(" ")
+    if not 1 <= len(name) <= MAX_LENGTH:
+        raise ValueError(f"Must have 1 to {MAX_LENGTH} characters.")
+    for character in name:
+        reason = _REFUSED.get(unicodedata.category(character))
+        if reason and character not in _JOINERS:
+            raise ValueError(f"Must not have {reason}.")
+    if not any(_is_visible(character) for character in name):
+        raise ValueError("Must have something to see in it.")
+    return name
+
+
+def _is_visible(character: str) -> bool:
+    return unicodedata.category(character)[0] not in "CMZ" and character not in _BLANKS

@@ -1,0 +1,201 @@
+"""What an operation takes and gives, declared on its view: the one source of its checks and docs.
+
+The checks come in the contract's order. Before the view: size, path, method (`limits` and the
+router), then token, Accept, Content-Type, and the form of body, headers and query. Within the
+view: what may be seen (404), what may be done (403), the values (422), If-Match (412), and what
+the referee says.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+import marshmallow
+import structlog
+from flask import Response, request
+
+from eventstore.players import Caller
+
+from . import encoding, etags, negotiation
+from .auth import PLAY, Access, authenticate
+from .problems import Problem, forbidden, invalid
+
+View = Callable[..., Response]
+Schema = type[marshmallow.Schema]
+
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One successful answer: what it means, its schema, and the headers that it carries."""
+
+    meaning: str
+    schema: Schema | None = None
+    headers: tuple[str, ...] = ()
+    ndjson: bool = False
+    media_type: str = encoding.MEDIA_TYPE
+    example: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Everything about one operation that callers can rely on."""
+
+    id: str
+    access: Access
+    answers: Mapping[int, Answer]
+    body: Schema | None = None
+    body_required: bool = False
+    query: Schema | None = None
+    problems: tuple[str, ...] = ()
+    idempotent: bool = False
+    if_match: bool = False
+    if_none_match: bool = False
+    offered: tuple[str, ...] = (encoding.MEDIA_TYPE,)
+    body_example: Any = None
+
+
+@dataclass(slots=True)
+class Call:
+    """One request, its form checked, its values not yet."""
+
+    operation: Operation
+    caller: Caller | None
+    media_type: str
+    sent: dict[str, Any]
+    """The body's object; empty where none was sent."""
+    asked: list[tuple[str, str]]
+    """The query's pairs."""
+    idempotency_key: str | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+    """The body's values, after `validate`."""
+    query: dict[str, Any] = field(default_factory=dict)
+    """The query's values, after `validate`."""
+
+    @property
+    def player(self) -> Caller:
+        """The caller of an operation that needs a token."""
+        assert self.caller is not None
+        return self.caller
+
+    @property
+    def player_id(self) -> str | None:
+        return self.caller.player_id if self.caller else None
+
+    @property
+    def invite(self) -> str | None:
+        """The code of an invite that was sent, in the query or the body."""
+        code = dict(self.asked).get("invite", self.sent.get("invite"))
+        return code if isinstance(code, str) else None
+
+    def require_scope(self, scope: str) -> None:
+        """403 unless the token has `scope`."""
+        if self.caller is not None and scope not in self.caller.scopes:
+            raise forbidden(f"This token has not the scope {scope}.")
+
+    def require_play(self) -> None:
+        """403 for a token that may only read."""
+        self.require_scope(PLAY)
+
+    def validate(self) -> None:
+        """Set `fields` and `query`; a 422 that names every fault in either."""
+        errors: list[tuple[str, str]] = []
+        names = [name for name, _ in self.asked]
+        for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+            errors.append((name, "May stand only once in the query."))
+        self.query = _load(self.operation.query, dict(self.asked), "query parameter", errors)
+        self.fields = _load(self.operation.body, self.sent, "field", errors)
+        if errors:
+            raise invalid(*errors)
+
+
+def operation(
+    id: str, *, access: Access = Access.REQUIRED, answers: Mapping[int, Answer], **more: Any
+) -> Callable[[Callable[..., Response]], View]:
+    """Declare the view that it decorates; the view gets a `Call` before its path's values."""
+    declared = Operation(id, access, answers, **more)
+
+    def decorate(view: Callable[..., Response]) -> View:
+        @functools.wraps(view)
+        def wrapped(**path: Any) -> Response:
+            return view(_receive(declared), **path)
+
+        wrapped.operation = declared  # type: ignore[attr-defined]
+        return wrapped
+
+    return decorate
+
+
+def _receive(declared: Operation) -> Call:
+    caller = authenticate(declared.access)
+    if caller is not None:
+        structlog.contextvars.bind_contextvars(player_id=caller.player_id)
+    media_type = negotiation.acceptable(declared.offered)
+    body = request.get_data() if declared.body is not None else b""
+    if body:
+        negotiation.require_json_body()
+    sent = _object(body, declared)
+    key = _idempotency_key() if declared.idempotent else None
+    etags.check_syntax()
+    return Call(declared, caller, media_type, sent, _query_pairs(), key)
+
+
+def _object(body: bytes, declared: Operation) -> dict[str, Any]:
+    if not body:
+        if declared.body_required:
+            raise Problem("malformed-json", "A JSON object is needed as the body.")
+        return {}
+    value = encoding.parse(body)
+    if not isinstance(value, dict):
+        raise Problem("malformed-request", "The body must be a JSON object.")
+    return value
+
+
+def _idempotency_key() -> str | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise Problem(
+            "malformed-request", "Idempotency-Key must be 1 to 255 visible ASCII characters."
+        )
+    return key
+
+
+def _query_pairs() -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(
+            request.query_string.decode("ascii"), keep_blank_values=True, errors="strict"
+        )
+    except ValueError:
+        raise Problem("malformed-request", "The query is not UTF-8, percent-encoded.") from None
+
+
+def _load(
+    schema: Schema | None, values: Mapping[str, Any], kind: str, errors: list[tuple[str, str]]
+) -> dict[str, Any]:
+    if schema is None:
+        errors += [(name, f"Unknown {kind}.") for name in values]
+        return {}
+    try:
+        loaded: dict[str, Any] = schema(unknown=marshmallow.RAISE).load(values)
+    except marshmallow.ValidationError as error:
+        errors += _flat(error.normalized_messages(), kind)
+        return {}
+    return loaded
+
+
+def _flat(messages: Mapping[Any, Any], kind: str, path: str = "") -> list[tuple[str, str]]:
+    flat: list[tuple[str, str]] = []
+    for name, inner in messages.items():
+        at = ".".join(part for part in (path, str(name)) if part and part != "_schema")
+        if isinstance(inner, Mapping):
+            flat += _flat(inner, kind, at)
+        else:
+            told = " ".join(str(each) for each in inner)
+            flat.append((at, f"Unknown {kind}." if told == "Unknown field." else told))
+    return flat

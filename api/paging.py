@@ -1,0 +1,38 @@
+"""Cursor pages: where to go on, in the body and as a Link (RFC 8288)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from flask import Response, request
+
+from .problems import invalid
+
+
+def cursor(id: str) -> str:
+    """The opaque cursor that goes on after the item `id`."""
+    return base64.urlsafe_b64encode(UUID(id).bytes).decode().rstrip("=")
+
+
+def read_cursor(text: str | None) -> str | None:
+    """The id that a cursor stands for; 422 for what is no cursor of ours."""
+    if text is None:
+        return None
+    try:
+        id = str(UUID(bytes=base64.urlsafe_b64decode(text.encode("ascii") + b"==")))
+    except (ValueError, binascii.Error):
+        id = None
+    if id is None or cursor(id) != text:
+        raise invalid(("cursor", "Unknown cursor."))
+    return id
+
+
+def link_next(response: Response, **changes: Any) -> Response:
+    """`response` with a Link to the same list with `changes` in its query."""
+    query = {**request.args.to_dict(), **{name: str(value) for name, value in changes.items()}}
+    response.headers["Link"] = f'<{request.path}?{urlencode(query)}>; rel="next"'
+    return response

@@ -1,0 +1,272 @@
+"""Play: the start, moves, and leaving or coming back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Response
+
+from domain.commands import (
+    ComeBack,
+    Command,
+    Context,
+    ExpireTurn,
+    MakeMove,
+    Resign,
+    StartGame,
+)
+from domain.game import Game, Refused, bind, decide, listed_moves, overdue
+from eventstore.errors import GameNotFound, KeyReused
+from eventstore.store import Loaded
+
+from . import access, changing, presenting, responses
+from .documentation import Blueprint
+from .operation import Answer, Call, operation
+from .problems import not_found
+from .schemas import events as event_schemas
+from .schemas import games as schemas
+from .schemas import moves as move_schemas
+from .services import services
+
+blueprint = Blueprint("play", __name__, description="Playing a match.")
+
+_GAME = Answer("The game.", schemas.Game, ("ETag",))
+_AROUND = ("forbidden", "not-found", "game-not-active")
+
+
+@blueprint.route("/games/<id:game_id>/start", methods=["POST"])
+@operation(
+    "startGame",
+    answers={200: _GAME},
+    body=schemas.EmptyObject,
+    problems=("forbidden", "not-found", "not-in-lobby", "not-ready", "not-enough-seats"),
+    idempotent=True,
+    if_match=True,
+)
+def start_game(call: Call, game_id: str) -> Response:
+    """Start the match.
+
+    By the host, once enough seats are taken and every player is ready. The first round is dealt at
+    once.
+    """
+
+    def command() -> Command:
+        return StartGame(call.player.player_id)
+
+    return changing.answer(call, changing.change(call, game_id, command, may=access.host))
+
+
+@blueprint.route("/games/<id:game_id>/resign", methods=["POST"])
+@operation(
+    "resign",
+    answers={200: _GAME},
+    body=schemas.EmptyObject,
+    problems=_AROUND,
+    idempotent=True,
+    if_match=True,
+)
+def resign(call: Call, game_id: str) -> Response:
+    """Resign.
+
+    Leaves the running match for good, at any time. Resigning again changes nothing.
+    """
+
+    def command() -> Command:
+        return Resign(call.player.player_id)
+
+    return changing.answer(call, changing.change(call, game_id, command, may=access.seated))
+
+
+@blueprint.route("/games/<id:game_id>/back", methods=["POST"])
+@operation(
+    "comeBack",
+    answers={200: _GAME},
+    body=schemas.EmptyObject,
+    problems=_AROUND,
+    idempotent=True,
+    if_match=True,
+)
+def come_back(call: Call, game_id: str) -> Response:
+    """Come back.
+
+    A seat whose turns ran out is away, and played for; this ends it.
+    """
+
+    def command() -> Command:
+        return ComeBack(call.player.player_id)
+
+    return changing.answer(call, changing.change(call, game_id, command, may=access.seated))
+
+
+@blueprint.route("/games/<id:game_id>/rematch", methods=["POST"])
+@operation(
+    "rematch",
+    answers={
+        200: Answer("The new table, at which the caller is already.", schemas.Game, ("ETag",)),
+        201: Answer("The new table.", schemas.Game, ("Location", "ETag")),
+    },
+    body=schemas.EmptyObject,
+    problems=("forbidden", "not-found", "game-not-over", "table-full"),
+    idempotent=True,
+    if_match=True,
+)
+def rematch(call: Call, game_id: str) -> Response:
+    """Play again.
+
+    Opens a table with the same settings and the same seats kept for the same players, or sits down
+    at the one that another player has opened so: it is the same for all who ask.
+    """
+    judged: Game | None = None
+
+    def check(game: Game) -> None:
+        nonlocal judged
+        judged = game
+        access.require_sight(game, call)
+        call.require_play()
+        access.seated(game, call)
+        call.validate()
+        changing.require_match(game)
+
+    try:
+        outcome = services().executor.rematch(
+            game_id, call.player.player_id, check=check, idempotency=changing.idempotency(call)
+        )
+    except GameNotFound:
+        raise not_found() from None
+    except KeyReused:
+        raise changing.key_reused() from None
+    except Refused as refused:
+        raise changing.refusal(refused, judged, call) from None
+    return changing.answer(call, outcome, created=changing.url(outcome.game.game_id))
+
+
+@blueprint.route("/games/<id:game_id>/legal-moves", methods=["GET"])
+@operation(
+    "listLegalMoves",
+    answers={200: Answer("The legal moves.", move_schemas.LegalMoves, ("ETag",))},
+    problems=("forbidden", "not-found"),
+    if_none_match=True,
+)
+def list_legal_moves(call: Call, game_id: str) -> Response:
+    """List one's legal moves.
+
+    Each can be posted as it is, once `take` is chosen where `take_from` is present. Empty when it
+    is not the caller's turn.
+    """
+    loaded = services().store.load(game_id)
+    if loaded is None:
+        raise not_found()
+    game = loaded.game
+    access.require_sight(game, call)
+    access.seated(game, call)
+    call.validate()
+    seat = game.seat_of(call.player_id)
+    assert seat is not None
+    body = {"version": game.version, "legal_moves": listed_moves(game, seat)}
+    return responses.tagged(body, str(game.version))
+
+
+@blueprint.route("/games/<id:game_id>/moves", methods=["POST"])
+@operation(
+    "makeMove",
+    answers={
+        200: Answer("With `dry_run`: the move would be legal.", move_schemas.DryRun, ("ETag",)),
+        201: Answer("The move is made.", event_schemas.MadeMove, ("Location", "ETag")),
+    },
+    body=move_schemas.Move,
+    body_required=True,
+    query=move_schemas.MoveQuery,
+    problems=(
+        "forbidden",
+        "not-found",
+        "game-not-active",
+        "not-your-turn",
+        "stale-turn",
+        "turn-expired",
+        "illegal-move",
+    ),
+    idempotent=True,
+    if_match=True,
+    body_example={"type": "play", "card": "E-rose"},
+)
+def make_move(call: Call, game_id: str) -> Response:
+    """Make a move.
+
+    The answer has the events that it led to and the game after them. A move that names `round` and
+    `turn` counts for that turn only, so it can safely be sent again; with an idempotency key it
+    also gets the same answer. With `dry_run` it is judged but not made.
+    """
+
+    def command() -> MakeMove:
+        move = dict(call.fields)
+        round_number, turn = move.pop("round", None), move.pop("turn", None)
+        return MakeMove(call.player.player_id, move, round_number, turn)
+
+    if ("dry_run", "true") in call.asked:
+        return _dry_run(call, game_id, command)
+    outcome = changing.change(call, game_id, command, may=access.playing)
+    game = outcome.game
+    viewer = access.viewer(game, call)
+    body = {
+        "events": presenting.events(outcome.events, viewer, game.over),
+        "game": presenting.game(game, viewer, now=outcome.now, head_hash=outcome.head_hash),
+    }
+    count = len(outcome.events)
+    where = f"{changing.url(game_id)}/events?after={outcome.first - 1}&limit={count}"
+    response = responses.json(body, 201, location=where)
+    response.headers["ETag"] = f'"{game.version}"'
+    return response
+
+
+_RULES_OF_FREE_MOVES = {"exclaim": ["halleluja.worldly-words"]}
+
+
+def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Response:
+    loaded = services().store.load(game_id)
+    if loaded is None:
+        raise not_found()
+    game = loaded.game
+    access.require_sight(game, call)
+    call.require_play()
+    access.playing(game, call)
+    call.validate()
+    wanted = command()
+    changing.require_match(game, wanted)
+    game = _judge(call, loaded, wanted)
+    body = {"legal": True, "rules": _rules_of(game, call, wanted)}
+    response = responses.json(body)
+    response.headers["ETag"] = f'"{loaded.game.version}"'
+    return response
+
+
+def _judge(call: Call, loaded: Loaded, command: MakeMove) -> Game:
+    """The position that the move is judged in, in which it is legal; nothing is recorded."""
+    game = loaded.game
+    context = Context(loaded.secret, loaded.now)
+    bound = bind(game, command)
+    if overdue(game, loaded.now) and game.turn is not None:
+        game = decide(game, ExpireTurn(game.round, game.turn.number), context).game
+    try:
+        decide(game, bound, context)
+    except Refused as refused:
+        raise changing.refusal(refused, game, call) from None
+    return game
+
+
+def _rules_of(game: Game, call: Call, command: MakeMove) -> list[str]:
+    move = command.move
+    if move["type"] in game.rules.free_moves:
+        return _RULES_OF_FREE_MOVES[move["type"]]
+    seat = game.seat_of(call.player_id)
+    assert seat is not None
+    for listed in listed_moves(game, seat):
+        if _core(listed["move"]) == _core(move):
+            rules: list[str] = listed["rules"]
+            return rules
+    return []
+
+
+def _core(move: dict[str, Any]) -> tuple[Any, ...]:
+    """What tells listed moves apart; their choices and the call do not."""
+    return move["type"], move.get("card"), tuple(sorted(move.get("units", ())))

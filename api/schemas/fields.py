@@ -1,0 +1,160 @@
+"""Fields that take a value only in its own JSON type, and the spellings of the API's values."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import marshmallow
+from marshmallow import fields, validate
+
+from .. import names
+
+
+class Request(marshmallow.Schema):
+    """What a caller sends: a name that is not listed is refused."""
+
+    class Meta:
+        unknown = marshmallow.RAISE
+
+
+class Answered(marshmallow.Schema):
+    """What the API answers; it documents. Callers must ignore names they do not know."""
+
+    class Meta:
+        unknown = marshmallow.EXCLUDE
+
+
+class Integer(fields.Integer):
+    """A JSON integer; not "1", 1.0 or true."""
+
+    def _validated(self, value: Any) -> int:
+        if type(value) is not int:
+            raise marshmallow.ValidationError("Must be an integer.")
+        return value
+
+
+class Boolean(fields.Boolean):
+    """A JSON true or false, nothing else."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
+        if type(value) is not bool:
+            raise marshmallow.ValidationError("Must be true or false.")
+        return value
+
+
+class PlayerName(fields.String):
+    """A player's name, normalised."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            return names.normalised(text)
+        except ValueError as error:
+            raise marshmallow.ValidationError(str(error)) from None
+
+
+class QueryInteger(fields.Integer):
+    """An integer in a query: ASCII digits without sign, blank or leading zero."""
+
+    _TEXT = re.compile(r"0|[1-9][0-9]{0,18}")
+
+    def _validated(self, value: Any) -> int:
+        if not isinstance(value, str) or not self._TEXT.fullmatch(value):
+            raise marshmallow.ValidationError("Must be an integer, in plain digits.")
+        return int(value)
+
+
+class QueryBoolean(fields.Boolean):
+    """`true` or `false` in a query."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
+        if value not in ("true", "false"):
+            raise marshmallow.ValidationError("Must be true or false.")
+        return bool(value == "true")
+
+
+def text(meaning: str, **more: Any) -> fields.String:
+    """A string."""
+    return fields.String(metadata={"description": meaning, **more.pop("metadata", {})}, **more)
+
+
+def integer(meaning: str, **more: Any) -> Integer:
+    """An integer."""
+    return Integer(metadata={"description": meaning, **more.pop("metadata", {})}, **more)
+
+
+def boolean(meaning: str, **more: Any) -> Boolean:
+    """A boolean."""
+    return Boolean(metadata={"description": meaning, **more.pop("metadata", {})}, **more)
+
+
+def one_of(meaning: str, values: tuple[str, ...], **more: Any) -> fields.String:
+    """A string out of `values`."""
+    message = f"Must be one of {', '.join(values)}."
+    return text(meaning, validate=validate.OneOf(values, error=message), **more)
+
+
+def open_text(meaning: str, values: tuple[str, ...], **more: Any) -> fields.String:
+    """A string that is one of `values` today; callers must take others too."""
+    listed = ", ".join(f"`{value}`" for value in values)
+    metadata = {"examples": [values[0]], **more.pop("metadata", {})}
+    return text(f"{meaning} One of {listed}; more may be added.", metadata=metadata, **more)
+
+
+def texts(meaning: str, **more: Any) -> fields.List:
+    """A list of strings."""
+    inner = {"metadata": more.pop("item", {})}
+    return fields.List(
+        fields.String(**inner),
+        metadata={"description": meaning, **more.pop("metadata", {})},
+        **more,
+    )
+
+
+def integers(meaning: str, **more: Any) -> fields.List:
+    """A list of integers."""
+    return fields.List(Integer(), metadata={"description": meaning}, **more)
+
+
+def nested(schema: type[marshmallow.Schema], **more: Any) -> fields.Nested:
+    """An object; its own schema says what it means."""
+    return fields.Nested(schema, **more)
+
+
+def many(schema: type[marshmallow.Schema], meaning: str, **more: Any) -> fields.List:
+    """A list of objects."""
+    return fields.List(fields.Nested(schema), metadata={"description": meaning}, **more)
+
+
+def uuid(meaning: str, **more: Any) -> fields.String:
+    """An id."""
+    return text(meaning, metadata={"format": "uuid", **more.pop("metadata", {})}, **more)
+
+
+def time(meaning: str, **more: Any) -> fields.String:
+    """A time: UTC, RFC 3339, six decimals."""
+    metadata = {"format": "date-time", "examples": ["2026-03-01T12:00:00.000000Z"]}
+    return text(meaning, metadata=metadata, **more)
+
+
+def hash_(meaning: str, **more: Any) -> fields.String:
+    """32 bytes in lower-case hex."""
+    return text(meaning, metadata={"pattern": "^[0-9a-f]{64}$"}, **more)
+
+
+CLIENT_SEED = re.compile(r"^([0-9a-f]{2}){1,32}$")
+
+
+def client_seed(meaning: str, **more: Any) -> fields.String:
+    """A seat's own seed."""
+    fault = "Must be 1 to 32 bytes in lower-case hex."
+    return text(
+        meaning,
+        validate=[
+            validate.Length(min=2, max=64, error=fault),
+            validate.Regexp(CLIENT_SEED, error=fault),
+        ],
+        metadata={"examples": ["5eed0123456789ab"]},
+        **more,
+    )

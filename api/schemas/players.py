@@ -1,0 +1,108 @@
+"""Players and their tokens."""
+
+from __future__ import annotations
+
+from marshmallow import fields, validate
+
+from ..auth import SCOPES
+from .fields import (
+    Answered,
+    PlayerName,
+    QueryInteger,
+    Request,
+    many,
+    one_of,
+    open_text,
+    text,
+    time,
+    uuid,
+)
+
+_SCOPE = "`play` does all that a player does, `read` only looks."
+
+
+def _scopes(meaning: str, **more: object) -> fields.List:
+    return fields.List(
+        open_text("A scope.", SCOPES), metadata={"description": meaning, **more}, required=True
+    )
+
+
+class NewPlayer(Request):
+    """Who registers."""
+
+    name = PlayerName(
+        required=True,
+        metadata={
+            "description": "The name that others see; it is normalised to NFC and need not be "
+            "unique.",
+            "minLength": 1,
+            "maxLength": 64,
+            "examples": ["Brother Anselm"],
+        },
+    )
+
+
+class RegisteredPlayer(Answered):
+    """A new player with its first token, which is shown only this once."""
+
+    player_id = uuid("The player.", required=True)
+    name = text("The name as it is kept.", required=True)
+    token = text("Send it as `Authorization: Bearer …`. It is not shown again.", required=True)
+    token_id = uuid("The token's id, to revoke it by.", required=True)
+    scopes = _scopes(f"What the token may do. {_SCOPE}")
+
+
+class Me(Answered):
+    """The caller."""
+
+    player_id = uuid("The player.", required=True)
+    name = text("The player's name.", required=True)
+    token_id = uuid("The token that was sent.", required=True)
+    scopes = _scopes(f"What that token may do. {_SCOPE}")
+
+
+class NewToken(Request):
+    """What the new token may do."""
+
+    scopes = fields.List(
+        one_of("A scope.", SCOPES),
+        validate=validate.Length(1, len(SCOPES)),
+        metadata={
+            "description": f"No more than the token that asks has; the same if left out. {_SCOPE}",
+            "examples": [["read"]],
+        },
+    )
+
+
+class IssuedToken(Answered):
+    """A new token, which is shown only this once."""
+
+    token_id = uuid("The token's id, to revoke it by.", required=True)
+    token = text("Send it as `Authorization: Bearer …`. It is not shown again.", required=True)
+    scopes = _scopes("What it may do.")
+
+
+class TokenInfo(Answered):
+    """A token that is in force; the token itself is not kept."""
+
+    token_id = uuid("The token's id, to revoke it by.", required=True)
+    scopes = _scopes("What it may do.")
+    created_at = time("When it was made.", required=True)
+
+
+class TokenList(Answered):
+    """The player's tokens."""
+
+    items = many(TokenInfo, "Tokens in force, newest first.", required=True)
+    next_cursor = text("More follows: the value for `cursor`.")
+
+
+class TokensQuery(Request):
+    """Which tokens to list."""
+
+    cursor = text("Where to go on: `next_cursor` of the page before.")
+    limit = QueryInteger(
+        load_default=50,
+        validate=validate.Range(1, 100),
+        metadata={"description": "How many at most."},
+    )

@@ -1,0 +1,79 @@
+"""What the views work with, opened when it is first needed.
+
+A pool has threads and sockets, which do not survive a fork: gunicorn loads the application and
+only then, in each worker, is the first request served. So nothing is opened before that.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from flask import Flask, current_app
+
+from eventstore.executor import Executor
+from eventstore.invites import Invites
+from eventstore.lists import Lists
+from eventstore.players import Players
+from eventstore.pool import Pool, open_pool
+from eventstore.settings import Settings
+from eventstore.store import Store
+
+_EXTENSION = "abbot"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The event store's doors."""
+
+    store: Store
+    executor: Executor
+    players: Players
+    invites: Invites
+    lists: Lists
+
+
+def over(store: Store) -> Services:
+    """The services on top of `store`."""
+    executor = Executor(store)
+    return Services(store, executor, Players(store.pool), Invites(executor), Lists(store.pool))
+
+
+class Opener:
+    """Opens the services once per process, whoever comes first."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._services: Services | None = None
+
+    def get(self) -> Services:
+        """The services, open."""
+        if self._services is None:
+            with self._lock:
+                if self._services is None:
+                    self._services = over(Store(_pool(self._settings)))
+        return self._services
+
+
+def _pool(settings: Settings) -> Pool:
+    return open_pool(
+        settings.database_url,
+        settings.database_pool,
+        prepare_threshold=settings.prepare_threshold,
+        application="abbot-api",
+    )
+
+
+def register(app: Flask, settings: Settings | None, opened: Services | None) -> None:
+    """Give `app` the services that are `opened`, or those that the settings name."""
+    if opened is not None:
+        app.extensions[_EXTENSION] = lambda: opened
+    elif settings is not None:
+        app.extensions[_EXTENSION] = Opener(settings).get
+
+
+def services() -> Services:
+    """The services of the running application."""
+    opened: Services = current_app.extensions[_EXTENSION]()
+    return opened
