@@ -87,7 +87,7 @@ def _register_headers(app: Flask) -> None:
     @app.after_request
     def _caching(response: Response) -> Response:
         response.headers.setdefault("Cache-Control", "private, no-cache")
-        response.headers.add("Vary", "Authorization")
+        response.vary.add("Authorization")
         response.headers["X-Content-Type-Options"] = "nosniff"
         if response.status_code == 413:
             # What is left of the body must not be taken for the next request.

@@ -69,5 +69,5 @@ def list_events(call: Call, game_id: str) -> Response:
 
 
 def _varied(response: Response) -> Response:
-    response.headers.add("Vary", "Accept")
+    response.vary.add("Accept")
     return response

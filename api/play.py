@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from flask import Response
 
@@ -16,7 +15,7 @@ from domain.commands import (
     Resign,
     StartGame,
 )
-from domain.game import Game, Refused, bind, decide, listed_moves, overdue
+from domain.game import Game, Refused, bind, decide, explain, listed_moves, overdue
 from eventstore.errors import GameNotFound, KeyReused
 from eventstore.store import Loaded
 
@@ -219,9 +218,6 @@ def make_move(call: Call, game_id: str) -> Response:
     return response
 
 
-_RULES_OF_FREE_MOVES = {"exclaim": ["halleluja.worldly-words"]}
-
-
 def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Response:
     loaded = services().store.load(game_id)
     if loaded is None:
@@ -233,15 +229,14 @@ def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Respo
     call.validate()
     wanted = command()
     changing.require_match(game, wanted)
-    game = _judge(call, loaded, wanted)
-    body = {"legal": True, "rules": _rules_of(game, call, wanted)}
+    body = {"legal": True, "rules": _judge(call, loaded, wanted)}
     response = responses.json(body)
-    response.headers["ETag"] = f'"{loaded.game.version}"'
+    response.headers["ETag"] = f'"{game.version}"'
     return response
 
 
-def _judge(call: Call, loaded: Loaded, command: MakeMove) -> Game:
-    """The position that the move is judged in, in which it is legal; nothing is recorded."""
+def _judge(call: Call, loaded: Loaded, command: MakeMove) -> list[str]:
+    """The rules that make the move legal; nothing is recorded, an overdue turn's end neither."""
     game = loaded.game
     context = Context(loaded.secret, loaded.now)
     bound = bind(game, command)
@@ -249,24 +244,6 @@ def _judge(call: Call, loaded: Loaded, command: MakeMove) -> Game:
         game = decide(game, ExpireTurn(game.round, game.turn.number), context).game
     try:
         decide(game, bound, context)
+        return explain(game, bound).rules
     except Refused as refused:
         raise changing.refusal(refused, game, call) from None
-    return game
-
-
-def _rules_of(game: Game, call: Call, command: MakeMove) -> list[str]:
-    move = command.move
-    if move["type"] in game.rules.free_moves:
-        return _RULES_OF_FREE_MOVES[move["type"]]
-    seat = game.seat_of(call.player_id)
-    assert seat is not None
-    for listed in listed_moves(game, seat):
-        if _core(listed["move"]) == _core(move):
-            rules: list[str] = listed["rules"]
-            return rules
-    return []
-
-
-def _core(move: dict[str, Any]) -> tuple[Any, ...]:
-    """What tells listed moves apart; their choices and the call do not."""
-    return move["type"], move.get("card"), tuple(sorted(move.get("units", ())))
