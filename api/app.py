@@ -62,6 +62,7 @@ def _register_headers(app: Flask) -> None:
     CORS(
         app,
         origins="*",
+        send_wildcard=True,
         methods=["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"],
         allow_headers=[
             "Authorization",

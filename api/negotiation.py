@@ -12,14 +12,29 @@ NDJSON = "application/x-ndjson"
 
 
 def acceptable(offered: tuple[str, ...]) -> str:
-    """The best of `offered` by the Accept header, the first where it does not mind; else 406."""
-    accepted = request.accept_mimetypes
+    """The best of `offered` by the Accept header, the first where it does not mind; else 406.
+
+    Parameters of a media range are not looked at: `application/json; charset=utf-8` is JSON.
+    """
     if not request.headers.get("Accept", "").strip():
         return offered[0]
-    best = accepted.best_match(offered)
-    if best is None or accepted.quality(best) <= 0:
+    ranges = [
+        (media.partition(";")[0].strip().lower(), quality)
+        for media, quality in request.accept_mimetypes
+    ]
+    best = max(offered, key=lambda media: _quality(media, ranges))
+    if _quality(best, ranges) <= 0:
         raise Problem("not-acceptable", f"What is on offer: {', '.join(offered)}.")
-    return str(best)
+    return best
+
+
+def _quality(media: str, ranges: list[tuple[str, float]]) -> float:
+    """The weight of the most specific range that `media` is in (RFC 9110, section 12.5.1)."""
+    for pattern in (media, f"{media.partition('/')[0]}/*", "*/*"):
+        weights = [quality for range_, quality in ranges if range_ == pattern]
+        if weights:
+            return max(weights)
+    return 0
 
 
 def require_json_body() -> None:

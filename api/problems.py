@@ -9,6 +9,10 @@ import orjson
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
+MAX_ERRORS = 50
+"""So many faults are told at a time."""
+MAX_FIELD_NAME = 100
+"""Characters of a name that somebody sent and that is told back."""
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -111,7 +115,10 @@ def forbidden(detail: str) -> Problem:
 
 def invalid(*errors: tuple[str, str]) -> Problem:
     """422 with the fields at fault, each with what is wrong with it."""
-    listed = [{"field": field, "message": message} for field, message in errors]
+    listed = [
+        {"field": field[:MAX_FIELD_NAME], "message": message}
+        for field, message in errors[:MAX_ERRORS]
+    ]
     detail = "; ".join(f"{each['field']}: {each['message']}" for each in listed[:5])
     return Problem("validation", detail or "The request is not valid.", errors=listed)
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from marshmallow import fields
 
 from .fields import Answered, open_text, text
+
+
+def _part(meaning: str, **more: Any) -> fields.Dict:
+    return fields.Dict(keys=fields.String(), metadata={"description": meaning}, **more)
 
 
 class Health(Answered):
@@ -17,9 +23,12 @@ class OpenapiDocument(Answered):
     """An OpenAPI document."""
 
     openapi = text("The version of OpenAPI.", required=True)
-    info = fields.Dict(
-        keys=fields.String(), required=True, metadata={"description": "About this API."}
+    info = _part("About this API.", required=True)
+    paths = _part("Every operation.", required=True)
+    components = _part("What operations refer to.", required=True)
+    servers = fields.List(
+        fields.Dict(keys=fields.String()), metadata={"description": "Where the API is."}
     )
-    paths = fields.Dict(
-        keys=fields.String(), required=True, metadata={"description": "Every operation."}
+    tags = fields.List(
+        fields.Dict(keys=fields.String()), metadata={"description": "Groups of operations."}
     )

@@ -1,0 +1,193 @@
+"""The document: fresh, valid, complete, and plain enough for generators."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from flask import Flask
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from api.command import openapi
+from api.problems import KINDS, MEDIA_TYPE
+from api.schemas.events import component_name
+from domain.events import CATALOGUE, PUBLIC
+from tests.api.client import Client, document
+
+METHODS = ("get", "post", "put", "patch", "delete")
+# Words that some target language keeps for itself, or that its standard library makes its own.
+TAKEN = {
+    "Type", "Result", "Error", "Object", "String", "Array", "Date", "Event", "Function", "Class",
+    "Enum", "Protocol", "Any", "Nothing", "Unit", "Self", "Optional", "Data", "Set", "Map", "List",
+    "Record", "Option", "Actor", "Task", "Symbol", "Number", "Boolean", "Request", "Response",
+}  # fmt: skip
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in document()["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield path, method, item[method]
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = document()["components"]["schemas"]
+    return found
+
+
+def test_the_file_is_fresh() -> None:
+    assert openapi.PATH.read_text("utf-8") == openapi.text(), "run ./abbot openapi"
+
+
+def test_check_tells_a_stale_file(tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "openapi.yaml"
+    assert openapi.main(["--check", "--output", str(path)]) == 1
+    assert "stale" in capsys.readouterr().err
+    assert openapi.main(["--output", str(path)]) == 0
+    assert openapi.main(["--check", "--output", str(path)]) == 0
+
+
+def test_it_is_valid_openapi_3_1() -> None:
+    assert document()["openapi"].startswith("3.1")
+    assert list(OpenAPIV31SpecValidator(document()).iter_errors()) == []
+
+
+def test_it_is_served_as_json_and_yaml(nobody: Client) -> None:
+    as_json = nobody.get("/openapi.json", expect=200)
+    as_yaml = nobody.get("/openapi.yaml", expect=200)
+    assert as_json.get_json() == document()
+    assert yaml.safe_load(as_yaml.get_data()) == document()
+    etag = {"If-None-Match": as_yaml.headers["ETag"]}
+    nobody.get("/openapi.yaml", headers=etag, expect=304)
+
+
+def test_every_route_is_documented(app: Flask) -> None:
+    documented = {(path, method) for path, method, _ in operations()}
+    routes = {
+        (_template(rule.rule), method.lower())
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    assert routes == documented
+
+
+def _template(rule: str) -> str:
+    parts = (
+        f"{{{part[1:-1].split(':')[1]}}}" if part.startswith("<") else part
+        for part in rule.split("/")
+    )
+    return "/".join(parts)
+
+
+def test_every_operation_says_what_it_is() -> None:
+    ids = [operation["operationId"] for _, _, operation in operations()]
+    assert len(set(ids)) == len(ids)
+    for path, method, operation in operations():
+        assert operation["summary"], (method, path)
+        assert operation["description"], (method, path)
+        assert operation["tags"], (method, path)
+        assert "security" in operation, (method, path)
+        for parameter in operation.get("parameters", []):
+            assert _resolved(parameter).get("description"), (method, path, parameter)
+
+
+def test_every_status_has_its_schema() -> None:
+    for path, method, operation in operations():
+        for status, response in operation["responses"].items():
+            resolved = _resolved(response)
+            assert resolved["description"]
+            if status in ("204", "304"):
+                assert "content" not in resolved
+            else:
+                assert resolved["content"], (method, path, status)
+                assert all(media["schema"] for media in resolved["content"].values())
+
+
+def test_every_error_is_documented_as_a_problem() -> None:
+    for path, method, operation in operations():
+        errors = [status for status in operation["responses"] if status >= "400"]
+        assert errors
+        for status in errors:
+            content = _resolved(operation["responses"][status])["content"]
+            assert list(content) == [MEDIA_TYPE], (method, path, status)
+            assert content[MEDIA_TYPE]["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+
+def test_codes_and_types_are_open_strings() -> None:
+    code = schemas()["Problem"]["properties"]["code"]
+    assert code["type"] == "string"
+    assert "enum" not in code
+    assert all(f"`{each}`" in code["description"] for each in KINDS)
+    assert "enum" not in schemas()["Game"]["properties"]["status"]
+
+
+def test_the_move_is_one_flat_object() -> None:
+    move = schemas()["Move"]
+    assert move["required"] == ["type"]
+    assert move["additionalProperties"] is False
+    assert not {"oneOf", "anyOf", "allOf", "discriminator"} & set(move)
+    assert set(move["properties"]["type"]["enum"]) == {
+        "play", "draw", "keep", "exclaim", "lead", "beat", "take",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("event_type", CATALOGUE)
+def test_every_event_type_has_a_component(event_type: str) -> None:
+    name = f"{component_name(event_type)}Event"
+    variant = schemas()[name]
+    assert variant["properties"]["type"]["enum"] == [event_type]
+    data = schemas()[variant["properties"]["data"]["$ref"].rpartition("/")[2]]
+    listed = {field.name: field for field in CATALOGUE[event_type].fields}
+    assert set(data["properties"]) == set(listed)
+    always = {name for name, each in listed.items() if each.required and each.visibility == PUBLIC}
+    assert set(data.get("required", ())) == always
+
+
+def test_the_union_of_events_has_a_discriminator() -> None:
+    union = schemas()["GameEvent"]
+    names = [each["$ref"].rpartition("/")[2] for each in union["anyOf"]]
+    assert names[-1] == "OtherEvent"
+    assert "enum" not in schemas()["OtherEvent"]["properties"]["type"]
+    assert union["discriminator"]["propertyName"] == "type"
+    mapping = union["discriminator"]["mapping"]
+    assert set(mapping) == set(CATALOGUE)
+    assert [value.rpartition("/")[2] for value in mapping.values()] == names[:-1]
+
+
+def test_no_schema_is_empty() -> None:
+    for name, schema in schemas().items():
+        assert schema.get("properties") or schema.get("anyOf") or name == "EmptyObject", name
+        assert schema["description"], name
+        for field, inner in schema.get("properties", {}).items():
+            assert set(inner) & {"type", "$ref", "oneOf"}, (name, field)
+            described = schemas().get(inner.get("$ref", "").rpartition("/")[2], inner)
+            assert described.get("description"), (name, field)
+
+
+def test_names_do_not_collide_with_languages() -> None:
+    for name in schemas():
+        assert name.isidentifier()
+        assert name not in TAKEN
+        assert not keyword.iskeyword(name.lower()) or len(name) > 6, name
+        assert not hasattr(builtins, name)
+
+
+def test_requests_are_closed_and_answers_open() -> None:
+    for path, method, operation in operations():
+        for media in operation.get("requestBody", {}).get("content", {}).values():
+            schema = schemas()[media["schema"]["$ref"].rpartition("/")[2]]
+            assert schema["additionalProperties"] is False, (method, path)
+    assert "additionalProperties" not in schemas()["Game"]
+
+
+def _resolved(value: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in value:
+        return value
+    resolved: Any = document()
+    for part in value["$ref"].removeprefix("#/").split("/"):
+        resolved = resolved[part]
+    return resolved
