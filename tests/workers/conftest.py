@@ -1,46 +1,30 @@
-"""A migrated database of their own, an executor and worker nodes for the tests of the workers."""
+"""Matches and worker nodes for the tests of the workers."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psycopg
 import pytest
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from kombu import Connection, Exchange, Queue
 
 from eventstore.executor import Executor
-from eventstore.pool import open_pool
-from eventstore.store import Store
-from migrations.run import upgrade
+from tests.databases import Scratch
 from tests.workers.servers import Node, Valkey, valkey
-
-SERVER = os.environ.get("ABBOT_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
-
-
-@pytest.fixture(scope="session")
-def database_url() -> Iterator[str]:
-    """A fresh, migrated database; dropped at the end."""
-    name = f"abbot_workers_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        role = server.info.user
-    url = make_conninfo(SERVER, dbname=name)
-    upgrade(url, role)
-    yield url
-    with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+from tests.workers.tables import Matches
+from workers.broker import kombu_url
 
 
-@pytest.fixture(scope="session")
-def executor(database_url: str) -> Iterator[Executor]:
-    """An executor on the database, as the API has one."""
-    with open_pool(database_url, 4) as pool:
-        yield Executor(Store(pool))
+@pytest.fixture
+def matches(executor: Executor) -> Iterator[Matches]:
+    """Opens matches; those that still run at the end are ended."""
+    opened = Matches(executor)
+    yield opened
+    opened.end()
 
 
 @dataclass
@@ -49,20 +33,22 @@ class Nodes:
 
     database_url: str
     folder: Path
+    queue: str = field(default_factory=lambda: f"abbot.test.{uuid.uuid4().hex}")
     started: list[Node] = field(default_factory=list)
+    brokers: set[str] = field(default_factory=set)
 
-    def __call__(self, name: str, broker_url: str, **environment: str) -> Node:
+    def __call__(self, name: str, broker_url: str) -> Node:
         """A started node; `wait_until_up` when it has to take tasks."""
         settings = {
             "ABBOT_DATABASE_URL": self.database_url,
             "ABBOT_BROKER_URL": broker_url,
             "ABBOT_WORKER_CONCURRENCY": "2",
-            "ABBOT_WORKER_QUEUE": f"abbot.test.{self.folder.name}",
-            **environment,
+            "ABBOT_WORKER_QUEUE": self.queue,
         }
         node = Node(name, settings, self.folder / f"{name}.log")
         node.start()
         self.started.append(node)
+        self.brokers.add(broker_url)
         return node
 
     def end(self) -> None:
@@ -70,13 +56,32 @@ class Nodes:
         for node in self.started:
             node.kill()
 
+    def delete_queue(self, broker_url: str) -> None:
+        """Leave nothing on a broker that others use too."""
+        with contextlib.suppress(Exception), Connection(kombu_url(broker_url)) as connection:
+            channel = connection.default_channel
+            Queue(self.queue)(channel).delete()
+            Exchange(self.queue)(channel).delete()
+
+
+@contextlib.contextmanager
+def running_nodes(scratch: Scratch, folder: Path) -> Iterator[Nodes]:
+    """Starts worker nodes; those that still run at the end are ended."""
+    nodes = Nodes(scratch.app_url, folder)
+    try:
+        yield nodes
+    finally:
+        nodes.end()
+        shared = os.environ.get("ABBOT_TEST_BROKER_URL")
+        if shared in nodes.brokers and shared is not None:
+            nodes.delete_queue(shared)
+
 
 @pytest.fixture
-def nodes(database_url: str, tmp_path: Path) -> Iterator[Nodes]:
+def nodes(scratch: Scratch, tmp_path: Path) -> Iterator[Nodes]:
     """Starts worker nodes; those that still run at the end are ended."""
-    running = Nodes(database_url, tmp_path)
-    yield running
-    running.end()
+    with running_nodes(scratch, tmp_path) as nodes:
+        yield nodes
 
 
 @pytest.fixture
@@ -84,3 +89,14 @@ def broker() -> Iterator[Valkey]:
     """A private broker that may be stopped and killed."""
     with valkey() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def broker_url() -> Iterator[str]:
+    """The broker to test on, ABBOT_TEST_BROKER_URL; a private one if there is none."""
+    shared = os.environ.get("ABBOT_TEST_BROKER_URL")
+    if shared is not None:
+        yield shared
+    else:
+        with valkey() as server:
+            yield server.url

@@ -97,9 +97,11 @@ class Node:
         self.log = log
         self._environment = {**os.environ, **environment, "PYTHONUNBUFFERED": "1"}
         self._process: subprocess.Popen[bytes] | None = None
+        self._logged = 0
 
     def start(self) -> None:
         """Start the node; see `wait_until_up`."""
+        self._logged = len(self.output())
         command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker"]
         with self.log.open("ab") as out:
             self._process = subprocess.Popen(
@@ -110,9 +112,13 @@ class Node:
                 stderr=out,
             )
 
-    def wait_until_up(self, seconds: float = 20) -> None:
+    def wait_until_up(self, seconds: float = 40) -> None:
         """Wait until Celery says that the node takes tasks."""
-        wait_for(lambda: f"{self.name}@test ready" in self.output(), seconds, f"{self.name} starts")
+        wait_for(
+            lambda: f"{self.name}@test ready" in self.output()[self._logged :],
+            seconds,
+            f"{self.name} starts",
+        )
 
     def output(self) -> str:
         """What it has logged."""

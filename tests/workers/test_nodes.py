@@ -1,45 +1,203 @@
-"""Worker nodes in processes of their own: every due turn is settled once, whatever dies."""
+"""Nodes, their processes and the broker die or hang: every due turn is settled once, and how late.
+
+`Match.expiries` fails when a turn expired twice; each test waits until all turns that were due
+have expired, so none may be lost either.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
 
+import psycopg
 import pytest
+from psycopg import sql
 
 from eventstore.executor import Executor
+from tests.databases import Scratch, server_url
 from tests.workers.conftest import Nodes
-from tests.workers.servers import Valkey, valkey, wait_for
-from tests.workers.tables import TURN_SECONDS, Match, lateness, start_match
+from tests.workers.servers import Node, Valkey, silent_listener, wait_for
+from tests.workers.tables import TURN_SECONDS, Match, Matches, lateness
+from workers.settings import LEASE_SECONDS
+
+PROMPT = LEASE_SECONDS - 1
+"""Sooner than a lease could have run out, however busy the machine is."""
+
+PATIENCE = TURN_SECONDS + LEASE_SECONDS + 8
 
 
-@pytest.fixture
-def broker() -> Iterator[Valkey]:
-    with valkey() as server:
-        yield server
+def worst(played: list[Match], said: str, turns: int = 1) -> float:
+    """Wait until each match has lost so many turns; the worst lateness in seconds."""
+    wait_for(
+        lambda: all(len(match.expiries()) >= turns for match in played), PATIENCE, "turns expire"
+    )
+    print(f"{said}: {lateness(played)}")
+    return max(each.late for match in played for each in match.expiries())
 
 
-def several(executor: Executor, count: int, **options: object) -> list[Match]:
-    return [start_match(executor, **options) for _ in range(count)]  # type: ignore[arg-type]
+def killing(node: Node) -> Callable[[], None]:
+    """Kills one process of the node's pool at each call."""
+    killed: set[int] = set()
+
+    def kill() -> None:
+        for pid in set(node.children()) - killed:
+            killed.add(pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            return
+
+    return kill
 
 
-def all_expired(matches: list[Match], times: int = 1) -> bool:
-    return all(len(match.expiries()) >= times for match in matches)
-
-
-def worst(matches: list[Match]) -> float:
-    return max(each.late for match in matches for each in match.expiries())
-
-
-def test_a_turn_whose_time_runs_out_is_played(
-    executor: Executor, nodes: Nodes, broker: Valkey
+def test_a_lost_claim_is_settled_when_its_lease_has_run_out(
+    executor: Executor, matches: Matches, nodes: Nodes, broker_url: str
 ) -> None:
+    """A claimer that is never heard of again delays what it claimed by its lease, no more."""
+    lease = 3.0
+    match = matches.start()
+    time.sleep(TURN_SECONDS + 0.05)
+    assert match.game_id in {due.game_id for due in executor.store.claim_due(100, lease)}
+    nodes("one", broker_url)
+    late = worst([match], f"claimed by somebody with a lease of {lease:.0f} s who died")
+    assert lease <= late < lease + 1.5
+
+
+def test_two_nodes_settle_each_turn_once(matches: Matches, nodes: Nodes, broker_url: str) -> None:
+    for name in ("one", "two"):
+        nodes(name, broker_url)
+    for node in nodes.started:
+        node.wait_until_up()
+    played = matches.several(20)
+    assert worst(played, "two nodes") < PROMPT
+    for node in nodes.started:
+        assert "succeeded" in node.output()
+        assert node.stop() == 0
+
+
+def test_a_pool_process_is_killed_again_and_again(
+    matches: Matches, nodes: Nodes, broker_url: str
+) -> None:
+    node = nodes("one", broker_url)
+    node.wait_until_up()
+    played = matches.several(12)
+    kill = killing(node)
+    ends = time.monotonic() + 2 * TURN_SECONDS
+    while time.monotonic() < ends:
+        kill()
+        time.sleep(0.3)
+    assert worst(played, "a pool process killed every 0.3 s", 2) < LEASE_SECONDS + 2
+    assert node.running
+
+
+def test_a_node_is_killed_and_another_is_left(
+    matches: Matches, nodes: Nodes, broker_url: str
+) -> None:
+    first, second = nodes("one", broker_url), nodes("two", broker_url)
+    first.wait_until_up()
+    second.wait_until_up()
+    played = matches.several(12)
+    time.sleep(TURN_SECONDS - 0.5)
+    first.signal(signal.SIGKILL)
+    assert worst(played, "one of two nodes killed while turns were due") < LEASE_SECONDS + 2
+
+
+def test_the_only_node_is_killed_and_started_again(
+    matches: Matches, nodes: Nodes, broker_url: str
+) -> None:
+    node = nodes("one", broker_url)
+    node.wait_until_up()
+    played = matches.several(12)
+    time.sleep(TURN_SECONDS - 0.5)
+    node.kill()
+    began = time.monotonic()
+    node.start()
+    node.wait_until_up()
+    away = time.monotonic() - began
+    late = worst(played, f"the only node killed, and up again after {away:.1f} s")
+    assert late < away + LEASE_SECONDS + 2
+
+
+def test_a_node_hangs_and_another_is_left(matches: Matches, nodes: Nodes, broker_url: str) -> None:
+    first, second = nodes("one", broker_url), nodes("two", broker_url)
+    first.wait_until_up()
+    second.wait_until_up()
+    played = matches.several(12)
+    time.sleep(TURN_SECONDS - 0.5)
+    hung = [first.pid, *first.children()]
+    for pid in hung:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        late = worst(played, "one of two nodes hung while turns were due")
+    finally:
+        for pid in hung:
+            os.kill(pid, signal.SIGCONT)
+    assert late < LEASE_SECONDS + 2
+    time.sleep(1)
+    for match in played:
+        match.expiries()
+
+
+@pytest.mark.parametrize("scheme", ["redis", "amqp"])
+def test_a_node_starts_while_the_broker_hangs(matches: Matches, nodes: Nodes, scheme: str) -> None:
+    with silent_listener() as port:
+        node = nodes("one", f"{scheme}://127.0.0.1:{port}/0")
+        wait_for(lambda: "celery@" in node.output() or "test v" in node.output(), 20, "it starts")
+        played = matches.several(12)
+        assert worst(played, f"the {scheme} broker hangs from the start") < PROMPT
+        node.kill()
+
+
+def test_the_broker_dies_and_comes_back(matches: Matches, nodes: Nodes, broker: Valkey) -> None:
     node = nodes("one", broker.url)
     node.wait_until_up()
-    matches = several(executor, 10)
-    wait_for(lambda: all_expired(matches), TURN_SECONDS + 5, "turns expire")
-    print(lateness(matches))
-    assert "abbot.settle" in node.output(), "the pool settles turns, not the node itself"
-    assert worst(matches) < 1
-    assert node.stop() == 0
-    for match in matches:
-        assert match.executor.store.load(match.game_id) is not None
+    played = matches.several(12)
+    time.sleep(TURN_SECONDS - 0.5)
+    broker.kill()
+    assert worst(played, "the broker killed while turns were due") < PROMPT
+    broker.start()
+    if not node.running:
+        node.start()
+    told = node.output().count("succeeded")
+    wait_for(lambda: node.output().count("succeeded") > told, 20, "the pool takes tasks again")
+    worst(played, "the broker was started again", 2)
+
+
+def test_the_broker_hangs_for_a_while(matches: Matches, nodes: Nodes, broker: Valkey) -> None:
+    node = nodes("one", broker.url)
+    node.wait_until_up()
+    played = matches.several(12)
+    time.sleep(TURN_SECONDS - 0.5)
+    broker.signal(signal.SIGSTOP)
+    try:
+        assert worst(played, "the broker hung while turns were due") < LEASE_SECONDS + 2
+    finally:
+        broker.signal(signal.SIGCONT)
+    assert worst(played, "and went on", 2) < LEASE_SECONDS + 2
+
+
+def test_the_database_is_away_for_a_while(
+    matches: Matches, nodes: Nodes, broker_url: str, scratch: Scratch
+) -> None:
+    away = 3.0
+    node = nodes("one", broker_url)
+    node.wait_until_up()
+    played = matches.several(12)
+    time.sleep(TURN_SECONDS - 1)
+    with psycopg.connect(server_url(), autocommit=True) as server:
+        allow = sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}")
+        name = sql.Identifier(scratch.name)
+        server.execute(allow.format(name, sql.SQL("false")))
+        try:
+            server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+                (scratch.name,),
+            )
+            time.sleep(away)
+        finally:
+            server.execute(allow.format(name, sql.SQL("true")))
+    late = worst(played, f"the database away for {away:.0f} s")
+    assert late < away + LEASE_SECONDS + 3
+    assert node.running
