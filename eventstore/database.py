@@ -72,7 +72,7 @@ def fate_of(error: psycopg.Error) -> Fate:
 class Pause:
     """Waits between tries: longer each time, with jitter, for a bounded time in all."""
 
-    def __init__(self, seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
         self._longest = 0.002
 

@@ -32,7 +32,7 @@ from domain.refusals import ALREADY_SEATED, FORBIDDEN, GAME_NOT_OVER, NOT_IN_LOB
 from domain.state import LOBBY
 
 from .appending import APPENDED, Append, Appended, Guard, plan
-from .database import Fate, Pause, fate_of
+from .database import PATIENCE_SECONDS, Fate, Pause, fate_of
 from .errors import Broken, GameNotFound, KeyReused
 from .ids import uuid7
 from .recorded import ZERO_HASH, rest
@@ -82,10 +82,11 @@ class Outcome:
 
 
 class Executor:
-    """Runs commands against a store. Has no state of its own; use it from any thread."""
+    """Runs commands against a store, from any thread. It tries again for `patience` seconds."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, patience: float = PATIENCE_SECONDS) -> None:
         self.store = store
+        self.patience = patience
 
     def execute(
         self,
@@ -130,7 +131,7 @@ class Executor:
         check: Check | None,
         idempotency: Idempotency | None,
     ) -> Outcome:
-        pause = Pause()
+        pause = Pause(self.patience)
         lost: _Lost | None = None
         while True:
             loaded = self._load(game_id, idempotency)
@@ -207,7 +208,7 @@ class Executor:
                 return self._replay(loaded, record, idempotency, None)
         old = self._load(old_game_id, None)
         if overdue(old.game, old.now):
-            self._expire(old, Pause())
+            self._expire(old, Pause(self.patience))
             old = self._load(old_game_id, None)
         _forbid(check, old.game)
         seat = old.game.seat_of(player_id)
@@ -221,7 +222,7 @@ class Executor:
                 _same_table(old.game, player_id, seat), new_id, idempotency, rematch_of=old.game
             )
             self.store.rematch_opened(old_game_id)
-            if outcome.game.seats[seat].player_id == player_id and outcome.game.host == seat:
+            if outcome.events or outcome.replayed:
                 return outcome
         return self._join_rematch(new_id, player_id, idempotency)
 
@@ -231,7 +232,7 @@ class Executor:
         None if that turn no longer runs or is not due yet; a deadline left over from it is
         removed.
         """
-        pause = Pause()
+        pause = Pause(self.patience)
         while True:
             loaded = self._load(game_id, None)
             if not _runs(loaded.game, round_number, turn):
@@ -260,7 +261,7 @@ class Executor:
         None if that turn no longer runs; a deadline left over from it is removed. If the turn is
         overdue its expiry is recorded instead.
         """
-        pause = Pause()
+        pause = Pause(self.patience)
         while True:
             loaded = self._load(game_id, None)
             game = loaded.game
@@ -353,7 +354,7 @@ class Executor:
         rematch_of: Game | None = None,
     ) -> Outcome:
         """Open the table `game_id`, or find that it is open already."""
-        pause = Pause()
+        pause = Pause(self.patience)
         while True:
             secret = secrets.token_bytes(32)
             before = new_game(game_id)

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -30,14 +31,32 @@ class Scratch:
     admin_url: str
     owner_url: str
     app_url: str
+    clocked_url: str
+    """As the application, on a clock that `advance` moves."""
     owner_role: str
     app_role: str
 
-    def execute(self, statement: str, parameters: object = None) -> list[tuple[object, ...]]:
+    def execute(self, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """Run a statement as the superuser, past every right of the roles."""
         with psycopg.connect(self.admin_url, autocommit=True) as connection:
-            cursor = connection.execute(statement, parameters)  # type: ignore[arg-type]
+            cursor = connection.execute(statement.encode(), parameters)
             return cursor.fetchall() if cursor.description else []
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock of the sessions on `clocked_url` forward (or back, if negative)."""
+        self.execute("UPDATE clock.offset SET seconds = seconds + %s", (seconds,))
+
+
+_CLOCK = """
+CREATE SCHEMA clock;
+CREATE TABLE clock.offset (seconds double precision NOT NULL);
+INSERT INTO clock.offset VALUES (0);
+CREATE FUNCTION clock.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+    'SELECT pg_catalog.clock_timestamp() + make_interval(secs => seconds) FROM clock.offset';
+GRANT USAGE ON SCHEMA clock TO PUBLIC;
+GRANT SELECT ON clock.offset TO PUBLIC;
+"""
+"""A clock that sessions see in place of the system's whose search path begins with it."""
 
 
 @contextmanager
@@ -63,10 +82,17 @@ def scratch_database(*, migrated: bool = True) -> Iterator[Scratch]:
             admin_url=_url(dbname=name),
             owner_url=_url(dbname=name, user=owner, password=password),
             app_url=_url(dbname=name, user=app, password=password),
+            clocked_url=_url(
+                dbname=name,
+                user=app,
+                password=password,
+                options="-csearch_path=clock,pg_catalog,public",
+            ),
             owner_role=owner,
             app_role=app,
         )
         try:
+            scratch.execute(_CLOCK)
             if migrated:
                 upgrade(scratch.owner_url, app, scratch.app_url)
             yield scratch

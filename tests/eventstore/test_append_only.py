@@ -1,0 +1,148 @@
+"""The record cannot be changed: not by the application, and not by the owner of the tables."""
+
+from __future__ import annotations
+
+import contextlib
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from eventstore.executor import Executor
+from eventstore.ids import uuid7
+from tests.databases import Scratch
+from tests.eventstore.tables import open_table
+
+CHANGES = [
+    "UPDATE {table} SET body = body || ' '",
+    "UPDATE {table} SET hash = sha256(hash)",
+    "UPDATE {table} SET version = version + 1000",
+    "UPDATE {table} SET game_id = gen_random_uuid()",
+    "UPDATE {table} SET body = body",
+    "DELETE FROM {table}",
+    "DELETE FROM {table} WHERE version = (SELECT max(version) FROM {table})",
+    "TRUNCATE {table}",
+    "TRUNCATE {table} CASCADE",
+    "MERGE INTO {table} e USING (SELECT 1) x ON true WHEN MATCHED THEN DELETE",
+    "MERGE INTO {table} e USING (SELECT 1) x ON true WHEN MATCHED THEN UPDATE SET body = ''",
+    "INSERT INTO {table} SELECT * FROM {table} LIMIT 1 "
+    "ON CONFLICT (game_id, version) DO UPDATE SET body = ''",
+    "WITH gone AS (DELETE FROM {table} RETURNING *) SELECT count(*) FROM gone",
+]
+
+DEFINITIONS = [
+    "DROP TABLE {table}",
+    "ALTER TABLE {table} DISABLE TRIGGER ALL",
+    "ALTER TABLE {table} ADD COLUMN more text",
+    "DROP TRIGGER append_only ON {table}",
+    "CREATE RULE sneaky AS ON INSERT TO {table} DO INSTEAD NOTHING",
+    "ALTER TABLE events DETACH PARTITION events_default",
+    "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
+    "'BEGIN RETURN NULL; END'",
+    "GRANT UPDATE ON {table} TO PUBLIC",
+    "SET session_replication_role = replica",
+    "LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE",
+    "SELECT * FROM {table} FOR UPDATE",
+]
+
+TABLES = ["events", "events_default"]
+
+
+@pytest.fixture(autouse=True)
+def rows(scratch: Scratch, executor: Executor) -> list[tuple[object, ...]]:
+    """There is something that could be changed, and it is the same afterwards."""
+    open_table(executor)
+    return scratch.execute("SELECT * FROM events ORDER BY game_id, version")
+
+
+def _run(url: str, *statements: str) -> None:
+    with psycopg.connect(url) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def _stored(scratch: Scratch) -> list[tuple[object, ...]]:
+    return scratch.execute("SELECT * FROM events ORDER BY game_id, version")
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("statement", CHANGES)
+def test_the_application_may_not(
+    scratch: Scratch, rows: list[object], statement: str, table: str
+) -> None:
+    with pytest.raises(errors.InsufficientPrivilege):
+        _run(scratch.app_url, statement.format(table=table))
+    assert _stored(scratch) == rows
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("statement", DEFINITIONS)
+def test_the_application_may_not_change_the_tables(
+    scratch: Scratch, rows: list[object], statement: str, table: str
+) -> None:
+    if statement.startswith("GRANT"):
+        # PostgreSQL answers a grant without the right to it with a warning, and grants nothing.
+        with contextlib.suppress(errors.InsufficientPrivilege):
+            _run(scratch.app_url, statement.format(table=table))
+        (granted,) = scratch.execute("SELECT has_table_privilege('public', %s, 'UPDATE')", (table,))
+        assert granted == (False,)
+    else:
+        with pytest.raises(errors.InsufficientPrivilege):
+            _run(scratch.app_url, statement.format(table=table))
+    assert _stored(scratch) == rows
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("statement", CHANGES)
+def test_the_owner_may_not_either(
+    scratch: Scratch, rows: list[object], statement: str, table: str
+) -> None:
+    with pytest.raises(errors.RestrictViolation):
+        _run(scratch.owner_url, statement.format(table=table))
+    assert _stored(scratch) == rows
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("statement", CHANGES)
+def test_nor_a_superuser_who_replicates(
+    scratch: Scratch, rows: list[object], statement: str, table: str
+) -> None:
+    with pytest.raises(errors.RestrictViolation):
+        _run(
+            scratch.admin_url,
+            "SET session_replication_role = replica",
+            statement.format(table=table),
+        )
+    assert _stored(scratch) == rows
+
+
+def test_a_new_partition_is_guarded_by_its_row_trigger(scratch: Scratch) -> None:
+    game_id = "ffffffff-0000-7000-8000-000000000000"
+    with psycopg.connect(scratch.owner_url) as owner:
+        owner.execute(
+            "CREATE TABLE events_last PARTITION OF events "
+            "FOR VALUES FROM ('ffffffff-0000-7000-8000-000000000000') TO (MAXVALUE)"
+        )
+        owner.execute("INSERT INTO events VALUES (%s, 1, '{}', sha256(''))", (game_id,))
+        owner.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        with pytest.raises(errors.RestrictViolation):
+            owner.execute("DELETE FROM events_last")
+        owner.rollback()
+
+
+def test_the_application_reads_the_partition_through_its_parent_only(scratch: Scratch) -> None:
+    with pytest.raises(errors.InsufficientPrivilege):
+        _run(scratch.app_url, "SELECT * FROM events_default")
+
+
+def test_a_version_is_stored_once(scratch: Scratch) -> None:
+    game_id = uuid7()
+    insert = f"INSERT INTO events VALUES ('{game_id}', 1, '{{}}', sha256(''))"
+    with pytest.raises(errors.UniqueViolation):
+        _run(scratch.app_url, insert, insert)
+
+
+@pytest.mark.parametrize("values", ["0, '{}', sha256('')", "1, '{}', 'short'", "1, NULL, NULL"])
+def test_what_is_no_event_is_refused(scratch: Scratch, values: str) -> None:
+    with pytest.raises(errors.IntegrityError):
+        _run(scratch.app_url, f"INSERT INTO events VALUES ('{uuid7()}', {values})")
