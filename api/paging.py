@@ -23,12 +23,12 @@ def read_cursor(text: str | None) -> str | None:
     if text is None:
         return None
     try:
-        id = str(UUID(bytes=base64.urlsafe_b64decode(text.encode("ascii") + b"==")))
+        given = UUID(bytes=base64.urlsafe_b64decode(text.encode("ascii") + b"=="))
     except (ValueError, binascii.Error):
-        id = None
-    if id is None or cursor(id) != text:
+        given = None
+    if given is None or given.version != 7 or cursor(str(given)) != text:
         raise invalid(("cursor", "Unknown cursor."))
-    return id
+    return str(given)
 
 
 def link_next(response: Response, **changes: Any) -> Response:
