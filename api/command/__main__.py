@@ -61,7 +61,8 @@ def main(argv: list[str]) -> int:
         data = environment.data_dir()
         if not environment.inside(data):
             python = environment.ensure(data, with_tests=command.with_tests)
-            os.execv(python, [str(python), "-P", str(Path(__file__).resolve()), *argv])
+            own = str(Path(__file__).resolve())
+            os.execv(python, [str(python), "-X", "utf8", "-P", own, *argv])
     except environment.EnvironmentFailed as error:
         print(f"abbot: {error}", file=sys.stderr)
         return 1
@@ -90,6 +91,9 @@ def _help() -> str:
 
 
 if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        # Paths may hold what the terminal's encoding cannot show.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

@@ -20,7 +20,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
@@ -147,33 +146,34 @@ class EmbeddedPostgres:
             )
 
     def _end_leftover(self) -> None:
-        """End a server that still runs on our cluster after its supervisor was killed."""
-        pid = self._leftover()
-        if pid is not None:
+        """End a server that still runs on our cluster after its supervisor was killed. A pid file
+        whose process is another one's by now is removed: PostgreSQL would take it for its own
+        if that process has our user."""
+        path = self._cluster / "postmaster.pid"
+        try:
+            pid = int(path.read_bytes().split(b"\n", 1)[0])
+        except (FileNotFoundError, ValueError):
+            return
+        if processes.identity(pid) is None:
+            return
+        if self._is_server(pid):
             say(f"ending the PostgreSQL of an earlier run (process {pid})")
             processes.end(pid, STOP)
+        else:
+            path.unlink()
 
-    def _leftover(self) -> int | None:
-        try:
-            lines = (self._cluster / "postmaster.pid").read_text().splitlines()
-            pid, started = int(lines[0]), int(lines[2])
-        except (OSError, ValueError, IndexError):
-            return None
-        if processes.identity(pid) is None:
-            return None
+    def _is_server(self, pid: int) -> bool:
+        """Whether the process is a server on our cluster."""
         if sys.platform == "linux":
-            try:
-                same = Path(f"/proc/{pid}/cwd").samefile(self._cluster)
-            except OSError:
-                return None
-            return pid if same else None
+            # Each of its processes works in the cluster's folder.
+            return Path(f"/proc/{pid}/cwd").samefile(self._cluster)
         told = subprocess.run(
-            ["ps", "-o", "etime=,command=", "-p", str(pid)],
+            ["ps", "-ww", "-o", "command=", "-p", str(pid)],
             capture_output=True,
             text=True,
             check=False,
         ).stdout
-        return pid if str(self._cluster) in told and started <= time.time() else None
+        return str(self._cluster) in told
 
     def _make(self) -> None:
         say("making the database (once)")
@@ -216,7 +216,7 @@ class EmbeddedPostgres:
         say("the passwords were lost; setting new ones")
         verifier = _verifier(self._credentials.superuser)
         self._tool(
-            self._run_as,
+            self._run_as.named(),
             "postgres",
             "--single",
             "-D",
@@ -237,7 +237,13 @@ class EmbeddedPostgres:
         )
         if done.returncode != 0:
             tail = "\n".join(f"  {line}" for line in done.stderr.strip().splitlines()[-12:])
-            raise CommandFailed(f"PostgreSQL's {program} failed:\n{tail}")
+            hint = (
+                f"\nThe user id {self._run_as.owner[0]} has no name on this system, and PostgreSQL "
+                "wants one: add it to /etc/passwd, or call ./abbot as another user."
+                if who != self._run_as
+                else ""
+            )
+            raise CommandFailed(f"PostgreSQL's {program} failed:\n{tail}{hint}")
 
     def _spawn(self, who: RunAs) -> list[str]:
         return run_as.spawn_command(who.plan(), [])
@@ -295,16 +301,26 @@ class EmbeddedPostgres:
     def _is_ready(self, pid: int) -> bool:
         """Whether the server notes in its pid file that it takes connections."""
         try:
-            lines = (self._cluster / "postmaster.pid").read_text().splitlines()
+            lines = (self._cluster / "postmaster.pid").read_bytes().splitlines()
         except OSError:
             return False
-        ready = len(lines) > 7 and lines[0].strip() == str(pid) and lines[7].strip() == "ready"
+        ready = len(lines) > 7 and lines[0] == b"%d" % pid and lines[7].strip() == b"ready"
         self._was_up = self._was_up or ready
         return ready
 
     def set_up(self) -> None:
         """Have the roles and the database of the application in the running server: one role
         that owns the database and one that may only connect; migrations grant it the rest."""
+        try:
+            self._set_up()
+        except psycopg.Error as error:
+            raise CommandFailed(
+                f"the embedded PostgreSQL does not let us set it up: {error}\nIf the passwords "
+                "are to blame, remove secrets.json in the data folder to have new ones made; the "
+                "data stays."
+            ) from None
+
+    def _set_up(self) -> None:
         with psycopg.connect(self.superuser_url, autocommit=True) as connection:
             for role, password in (
                 (OWNER, self._credentials.owner),

@@ -52,6 +52,8 @@ def _upgrade(owner_url: str, application_url: str) -> None:
         raise CommandFailed("ABBOT_DATABASE_URL names no user, and the user gets the rights")
     try:
         run.upgrade(owner_url, str(role))
+    except run.MigrationError as error:
+        raise CommandFailed(str(error)) from None
     except psycopg.OperationalError as error:
         raise CommandFailed(f"the database cannot be reached: {error}") from None
     say("the database's tables are up to date")

@@ -89,10 +89,20 @@ def kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
+def kill(pids: list[int], patience: float = 10.0) -> None:
+    """Kill processes and wait until they are gone, as until then they hold their ports."""
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + patience
+    while any(identity(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
 def marked(variable: str, value: str) -> list[int]:
     """Processes whose environment began with ``variable=value``, ours left out. Linux only;
     elsewhere none are found."""
-    wanted = f"{variable}={value}".encode()
+    wanted = os.fsencode(f"{variable}={value}")
     found = []
     for folder in Path("/proc").glob("[0-9]*") if sys.platform == "linux" else ():
         with suppress(OSError):

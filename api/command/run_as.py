@@ -24,7 +24,7 @@ OVERFLOW_ID = 65534
 
 @dataclass(frozen=True, slots=True)
 class RunAs:
-    """How to start a server: as `user`, with one's ids shown as `inside`, or plainly."""
+    """How to start a server: as `user`, and with the ids shown as `inside`; plainly if neither."""
 
     user: tuple[int, int] | None = None
     inside: tuple[int, int] | None = None
@@ -36,25 +36,23 @@ class RunAs:
 
     def plan(self) -> dict[str, object]:
         """This choice as part of a plan for `spawn`."""
+        plan: dict[str, object] = {}
         if self.user:
-            return {"user": self.user}
-        return {"inside": self.inside} if self.inside else {}
+            plan["user"] = self.user
+        if self.inside:
+            plan["inside"] = self.inside
+        return plan
 
     def named(self) -> RunAs:
-        """The same for a program that insists on a name in the system's list of users
-        (initdb): where our id has none, it is shown as one that has."""
-        if self.user or self.inside or sys.platform != "linux":
+        """The same for programs that insist on a name in the system's list of users (initdb,
+        the server in single-user mode): where the id has none, it is shown as one that has."""
+        if self.inside or sys.platform != "linux" or _has_name(self.owner[0]):
             return self
-        try:
-            pwd.getpwuid(os.geteuid())
-        except KeyError:
-            return RunAs(inside=_ordinary_ids())
-        return self
+        return RunAs(self.user, _ordinary_ids())
 
     def describe(self) -> str:
-        if self.user:
-            return f"user {_name(self.user[0])}"
-        return "root's files in a user namespace" if self.inside else "the calling user"
+        who = _name(self.owner[0])
+        return f"{who} in a user namespace" if self.inside else who
 
 
 def spawn_command(plan: dict[str, object], command: list[str]) -> list[str]:
@@ -79,10 +77,13 @@ def choose(cluster: Path, binaries: Path, checkout: Path) -> RunAs:
     elif owner == 0:
         candidates = [RunAs(inside=_ordinary_ids())]
     else:
-        candidates = [RunAs(user=_unprivileged(checkout)), RunAs(inside=_ordinary_ids())]
+        users = [RunAs(user=ids) for ids in _unprivileged(checkout)]
+        candidates = [*users, RunAs(inside=_ordinary_ids())]
     reasons = []
     for candidate in candidates:
-        reason = _obstacle(candidate, cluster.parent, binaries)
+        # Only what makes the data needs a name.
+        program = candidate if owner is not None else candidate.named()
+        reason = _obstacle(program, cluster.parent, binaries)
         if reason is None:
             return candidate
         reasons.append(f"  as {candidate.describe()}: {reason}")
@@ -95,15 +96,15 @@ def choose(cluster: Path, binaries: Path, checkout: Path) -> RunAs:
     )
 
 
-def _unprivileged(checkout: Path) -> tuple[int, int]:
+def _unprivileged(checkout: Path) -> list[tuple[int, int]]:
+    """Whom root may run the server as: the checkout's owner rather than `nobody`."""
     status = checkout.stat()
-    if status.st_uid != 0:
-        return status.st_uid, status.st_gid
+    users = [(status.st_uid, status.st_gid)] if status.st_uid != 0 else []
     try:
         nobody = pwd.getpwnam("nobody")
+        return [*users, (nobody.pw_uid, nobody.pw_gid)]
     except KeyError:
-        return OVERFLOW_ID, OVERFLOW_ID
-    return nobody.pw_uid, nobody.pw_gid
+        return [*users, (OVERFLOW_ID, OVERFLOW_ID)]
 
 
 def _ordinary_ids() -> tuple[int, int]:
@@ -142,8 +143,13 @@ def _obstacle(candidate: RunAs, folder: Path, binaries: Path) -> str | None:
     return lines[-1].removeprefix("spawn: ") if lines else f"exit code {tried.returncode}"
 
 
-def _name(uid: int) -> str:
+def _has_name(uid: int) -> bool:
     try:
-        return pwd.getpwuid(uid).pw_name
+        pwd.getpwuid(uid)
     except KeyError:
-        return f"user {uid}"
+        return False
+    return True
+
+
+def _name(uid: int) -> str:
+    return pwd.getpwuid(uid).pw_name if _has_name(uid) else f"user {uid}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from api.command import credentials, embedded_postgres, embedded_valkey, processes
@@ -59,6 +60,7 @@ def lock(data: Path) -> Lock:
     try:
         data.mkdir(parents=True, exist_ok=True)
         taken.acquire()
+        _check_owner(data)
     except Busy as busy:
         who = f"process {busy.pid}" if busy.pid else "another process"
         raise CommandFailed(
@@ -71,6 +73,21 @@ def lock(data: Path) -> Lock:
             "another one with ABBOT_DATA."
         ) from None
     return taken
+
+
+def _check_owner(data: Path) -> None:
+    """Root may have called us before, and what it left would stop us one by one."""
+    me = os.geteuid()
+    if me == 0:
+        return
+    for folder in (data, data / "run", data / "logs"):
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.lstat().st_uid != me and path.name != "venv":
+                raise CommandFailed(
+                    f"{path} belongs to user {path.lstat().st_uid}, probably from a call with "
+                    f"sudo. Make it yours, sudo chown -R {me} '{data}', or name another folder "
+                    "with ABBOT_DATA."
+                )
 
 
 def warn_of_one_role(settings: Settings) -> None:

@@ -4,7 +4,7 @@ Called as ``python -I -S spawn.py PLAN COMMAND...`` in a fresh process, so that 
 happen between fork and exec in the supervisor. PLAN is a JSON object:
 
 * ``parent``, ``death_signal``: on Linux the kernel sends that signal when the parent is gone;
-* ``user``: ``[uid, gid]`` to become (root only);
+* ``user``: ``[uid, gid]`` to become first (root only);
 * ``inside``: ``[uid, gid]`` that this process's own ids are shown as in a new user namespace,
   so that a server that refuses to be root runs while its files stay root's (Linux only);
 * ``readable``, ``reachable``: paths that the new user must be able to read, or to pass through;
@@ -19,7 +19,7 @@ import os
 import signal
 import sys
 
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 CLONE_NEWUSER = 0x10000000
 NOT_PERMITTED = 77
 
@@ -30,7 +30,7 @@ def main() -> None:
     try:
         if plan.get("user"):
             _become(*plan["user"])
-        elif plan.get("inside"):
+        if plan.get("inside"):
             _enter_namespace(*plan["inside"])
     except OSError as error:
         _give_up(f"cannot change the user: {error.strerror}")
@@ -56,6 +56,9 @@ def _become(uid: int, gid: int) -> None:
     os.setgroups([])
     os.setgid(gid)
     os.setuid(uid)
+    if sys.platform == "linux":
+        # A process that changed its user may not touch its own /proc files unless it says so.
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def _enter_namespace(uid: int, gid: int) -> None:
@@ -65,12 +68,14 @@ def _enter_namespace(uid: int, gid: int) -> None:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{uid} {own_uid} 1"),
-        ("gid_map", f"{gid} {own_gid} 1"),
+        ("setgroups", b"deny"),
+        ("uid_map", b"%d %d 1" % (uid, own_uid)),
+        ("gid_map", b"%d %d 1" % (gid, own_gid)),
     ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-            file.write(text)
+        # Plain calls: this user may not be able to read Python's library any more.
+        descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY)
+        os.write(descriptor, text)
+        os.close(descriptor)
 
 
 def _give_up(reason: str) -> None:

@@ -50,7 +50,8 @@ class Service:
     plan: dict[str, object] = field(default_factory=dict)
     """How to spawn it (see `spawn`)."""
     folder: Path | None = None
-    """Its working directory; the data folder if not given."""
+    """Its working directory; an empty one if not given (Celery and gunicorn add theirs to the
+    places that modules are imported from)."""
     process: subprocess.Popen[bytes] | None = None
     log_start: int = 0
     """Where this start's lines begin in its log."""
@@ -116,9 +117,7 @@ class Supervisor:
                 say(f"ending the {name} of an earlier run (process {pid})")
                 processes.end(pid, escalation)
             path.unlink(missing_ok=True)
-        for pid in processes.marked(MARK, str(self.data)):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        processes.kill(processes.marked(MARK, str(self.data)))
 
     def start(self, service: Service) -> None:
         """Start a service and wait until it answers. It is given as long as it takes, while it
@@ -175,7 +174,7 @@ class Supervisor:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=environment,
-                cwd=service.folder or self.data,
+                cwd=service.folder or self.temporary,
                 start_new_session=True,
             )
         service.started = time.monotonic()
@@ -213,10 +212,12 @@ class Supervisor:
 
     def watch(self, *, until: Callable[[], bool] | None = None) -> None:
         """Keep everything running until `until` says so, or for good. Raises Stopping."""
-        while until is None or not until():
+        while True:
             now = time.monotonic()
             for service in self.services:
                 self._attend(service, now)
+            if until is not None and until():
+                return
             if now - self._rotated > 5:
                 self._rotated = now
                 self._rotate()

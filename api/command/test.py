@@ -118,6 +118,7 @@ def _environment(cache: Path) -> dict[str, str]:
     }
     return inherited | {
         "PYTHONPATH": str(ROOT),
+        "PYTHONUTF8": "1",
         "HYPOTHESIS_STORAGE_DIRECTORY": str(cache / "hypothesis"),
         "MYPY_CACHE_DIR": str(cache / "mypy"),
         "RUFF_CACHE_DIR": str(cache / "ruff"),

@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,9 +92,11 @@ def _check_port(settings: Settings) -> None:
             if settings.port < 1024 and os.geteuid() != 0
             else "is taken by another program"
         )
+        others = (port for port in range(max(settings.port, 8000) + 1, 65536))
+        other = next((port for port in others if is_free(settings.host, port)), 8000)
         raise CommandFailed(
-            f"port {settings.port} on {settings.host} {why}. Choose another one: "
-            f"ABBOT_PORT={settings.port % 64511 + 1025} ./abbot up"
+            f"port {settings.port} on {settings.host} {why}. Choose another one with ABBOT_PORT, "
+            f"for example: ABBOT_PORT={other} ./abbot up"
         )
 
 
@@ -136,7 +139,6 @@ def _migrate(supervisor: Supervisor, settings: Settings) -> None:
         ready=lambda _pid: False,
         stop=STOPS["migrate"],
         death_signal=signal.SIGTERM,
-        folder=ROOT,
     )
     supervisor.run_once(service)
     say("the database's tables are up to date")
@@ -160,7 +162,6 @@ def _api(settings: Settings) -> Service:
         stop=API_STOP,
         hurry=signal.SIGQUIT,
         death_signal=signal.SIGTERM,
-        folder=ROOT,
     )
 
 
@@ -184,19 +185,26 @@ def _worker(supervisor: Supervisor, settings: Settings) -> Service:
             "--without-mingle",
         ],
         environment=lambda: _environment(settings) | broker,
-        ready=lambda _pid: bool(re.search(r"\bready\b", supervisor.log_text(service))),
+        ready=lambda _pid: _works(supervisor, service),
         stop=WORKER_STOP,
         hurry=signal.SIGQUIT,
         death_signal=signal.SIGTERM,
-        folder=ROOT,
     )
     return service
+
+
+def _works(supervisor: Supervisor, worker: Service) -> bool:
+    """Whether the worker says that it is ready; at log levels at which it doesn't, whether it has
+    lived for a while."""
+    said = re.search(r"\bready\b", supervisor.log_text(worker)) is not None
+    return said or time.monotonic() - worker.started > 10
 
 
 def _environment(settings: Settings) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if name not in PRIVATE}
     return inherited | {
         "PYTHONPATH": str(ROOT),
+        "PYTHONUTF8": "1",
         "PYTHONUNBUFFERED": "1",
         "ABBOT_DATA": str(settings.data_dir),
         "ABBOT_DATABASE_URL": settings.database_url,
