@@ -20,7 +20,7 @@ class CeleryOutbox:
         self._connection = app.connection_for_write(
             heartbeat=0, connect_timeout=BOUND_SECONDS, transport_options=options
         )
-        self._producer: Producer = app.amqp.Producer(self._connection)
+        self._producer: Producer = app.amqp.Producer(self._connection, auto_declare=False)
 
     def send(self, batch: Batch) -> None:
         """Publish one task; raises when the broker did not take it."""

@@ -29,7 +29,7 @@ def publishing() -> Iterator[Publishing]:
 
     def make(url: str) -> tuple[Publisher, str]:
         name = f"abbot.test.{uuid.uuid4().hex}"
-        queue = Queue(name, Exchange(name, type="direct"), routing_key=name)
+        queue = Queue(name, Exchange(""), routing_key=name)
         app = Celery(
             broker=broker.kombu_url(url),
             task_default_queue=name,
