@@ -27,7 +27,7 @@ from domain.commands import (
     TakeSeat,
 )
 from domain.events import Recorded
-from domain.game import Decision, Game, bind, decide, new_game, overdue
+from domain.game import Decision, Game, bind, decide, fold, new_game, overdue
 from domain.refusals import ALREADY_SEATED, FORBIDDEN, GAME_NOT_OVER, NOT_IN_LOBBY, Refused
 from domain.state import LOBBY
 
@@ -327,9 +327,9 @@ class Executor:
         if not record.answers(request):
             _forbid(check, loaded.game)
             raise KeyReused
-        game = self.store.fold_at(record.game_id, record.last)
-        if game is None:
+        if record.last > len(loaded.events):
             raise Broken(f"an answer names event {record.last}, which is not there")
+        game = fold(record.game_id, loaded.events[: record.last])
         events = loaded.events[record.first - 1 : record.last]
         return Outcome(
             game,

@@ -65,41 +65,47 @@ def scratch_database(*, migrated: bool = True) -> Iterator[Scratch]:
     name = f"abbot_test_{os.getpid()}_{secrets.token_hex(4)}"
     owner, app = f"{name}_owner", f"{name}_app"
     password = secrets.token_hex(12)
+    _on_server(
+        *(
+            sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(
+                sql.Identifier(role), sql.Literal(password)
+            )
+            for role in (owner, app)
+        ),
+        sql.SQL("CREATE DATABASE {} OWNER {} ENCODING 'UTF8' TEMPLATE template0").format(
+            sql.Identifier(name), sql.Identifier(owner)
+        ),
+    )
+    scratch = Scratch(
+        name=name,
+        admin_url=_url(dbname=name),
+        owner_url=_url(dbname=name, user=owner, password=password),
+        app_url=_url(dbname=name, user=app, password=password),
+        clocked_url=_url(
+            dbname=name,
+            user=app,
+            password=password,
+            options="-csearch_path=clock,pg_catalog,public",
+        ),
+        owner_role=owner,
+        app_role=app,
+    )
+    try:
+        scratch.execute(_CLOCK)
+        if migrated:
+            upgrade(scratch.owner_url, app, scratch.app_url)
+        yield scratch
+    finally:
+        _on_server(
+            sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)),
+            *(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)) for role in (owner, app)),
+        )
+
+
+def _on_server(*statements: sql.Composed) -> None:
     with psycopg.connect(server_url(), autocommit=True) as server:
-        for role in (owner, app):
-            server.execute(
-                sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(
-                    sql.Identifier(role), sql.Literal(password)
-                )
-            )
-        server.execute(
-            sql.SQL("CREATE DATABASE {} OWNER {} ENCODING 'UTF8' TEMPLATE template0").format(
-                sql.Identifier(name), sql.Identifier(owner)
-            )
-        )
-        scratch = Scratch(
-            name=name,
-            admin_url=_url(dbname=name),
-            owner_url=_url(dbname=name, user=owner, password=password),
-            app_url=_url(dbname=name, user=app, password=password),
-            clocked_url=_url(
-                dbname=name,
-                user=app,
-                password=password,
-                options="-csearch_path=clock,pg_catalog,public",
-            ),
-            owner_role=owner,
-            app_role=app,
-        )
-        try:
-            scratch.execute(_CLOCK)
-            if migrated:
-                upgrade(scratch.owner_url, app, scratch.app_url)
-            yield scratch
-        finally:
-            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-            for role in (owner, app):
-                server.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+        for statement in statements:
+            server.execute(statement)
 
 
 def _url(**changes: str) -> str:
