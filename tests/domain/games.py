@@ -21,7 +21,6 @@ from domain.commands import (
 from domain.events import Recorded
 from domain.game import decide, legal_moves
 from domain.refusals import Refused
-from domain.times import from_micros
 
 from . import naive
 from .positions import DEFAULTS, PLAYERS, SEATS, Table
@@ -222,7 +221,7 @@ class RandomGame:
                     assert refusal.code == "illegal-move"
 
     def try_out(self, seat: int, move: dict[str, Any]) -> Refused | None:
-        context = Context(self.table.secret, from_micros(self.table.clock))
+        context = Context(self.table.secret, self.table.now)
         player = self.referee.players[seat]
         game = self.table.game
         command = (

@@ -32,10 +32,6 @@ def salt(secret, version):
     return hmac.new(secret, f"salt:{version}".encode(), "sha256").hexdigest()[:32]
 
 
-def chain(prev_hash, body):
-    return hashlib.sha256(bytes.fromhex(prev_hash) + jcs(body)).hexdigest()
-
-
 def key(secret, game_id, purpose, round_number, n, seeds):
     named = {
         "game_id": game_id,

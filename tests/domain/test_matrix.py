@@ -22,7 +22,7 @@ from .positions import dump
 from .whereabouts import Whereabouts
 
 LONG = os.environ.get("ABBOT_LONG") == "1"
-GAMES = int(os.environ.get("ABBOT_GAMES", "2000" if LONG else "40"))
+GAMES = int(os.environ.get("ABBOT_GAMES", "2000" if LONG else "30"))
 MOST_STEPS = 3 * 9 * 500 * 5
 
 
@@ -48,13 +48,14 @@ class Checks:
             self.places.follow(event)
         if self.play.referee.over:
             return
-        self.play.check_legal()
+        if self.play.rng.random() < 0.5:
+            self.play.check_legal()
         if self.play.rng.random() < 0.05:
             self.play.check_accepted()
             self.play.check_refused(tries=6)
             self.check_listed()
             self.check_views()
-        if self.play.rng.random() < 0.02:
+        if self.play.rng.random() < 0.006:
             self.check_fold()
 
     def check_listed(self) -> None:

@@ -15,7 +15,7 @@ WHOLE = {"halleluja": naive.CARDS, "vallelujah": naive.UNITS}
 
 class Whereabouts:
     def __init__(self, ruleset: str) -> None:
-        self.whole = sorted(WHOLE[ruleset])
+        self.whole = set(WHOLE[ruleset])
         self.hands: dict[int, list[str]] = {}
         self.pile: list[str] = []  # the draw pile, or the units out of play; top first
         self.discards: list[str] = []  # in the order laid; with the top card
@@ -25,7 +25,7 @@ class Whereabouts:
 
     def all(self) -> list[str]:
         held = [card for hand in self.hands.values() for card in hand]
-        return sorted(held + self.pile + self.discards + self.arena + self.left)
+        return held + self.pile + self.discards + self.arena + self.left
 
     def follow(self, event: Recorded) -> None:
         data, seat = event.data, event.data.get("seat")
@@ -72,7 +72,9 @@ class Whereabouts:
             else:
                 self.left += self.hands.pop(seat)
         if self.hands:
-            assert self.all() == self.whole
+            everywhere = self.all()
+            assert len(everywhere) == len(self.whole)
+            assert set(everywhere) == self.whole
 
     def field(self, seat: int, units: list[str]) -> None:
         assert units == sorted(units)
