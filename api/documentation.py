@@ -322,13 +322,11 @@ def _answer(answer: Answer) -> dict[str, Any]:
     document: dict[str, Any] = {"description": answer.meaning}
     if answer.headers:
         document["headers"] = {name: _header(name) for name in answer.headers}
-    if answer.media_type != encoding.MEDIA_TYPE:
-        document["content"] = {answer.media_type: {"schema": {"type": "string"}}}
-    elif answer.schema is not None:
+    if answer.schema is not None:
         content: dict[str, Any] = {"schema": answer.schema}
         if answer.example is not None:
             content["example"] = answer.example
-        document["content"] = {encoding.MEDIA_TYPE: content}
+        document["content"] = {answer.media_type: content}
         if answer.ndjson:
             document["content"][NDJSON] = {"schema": {"$ref": "#/components/schemas/GameEvent"}}
     return document

@@ -74,7 +74,7 @@ def get_openapi_json(call: Call) -> Response:
 @operation(
     "getOpenapiYaml",
     access=Access.OPEN,
-    answers={200: Answer("The document.", headers=("ETag",), media_type=YAML)},
+    answers={200: Answer("The document.", OpenapiDocument, ("ETag",), media_type=YAML)},
     if_none_match=True,
     offered=(YAML,),
 )
