@@ -14,7 +14,8 @@ AnyEvent = Event | Recorded
 def evolve(game: Game, event: AnyEvent) -> Game:
     """Apply `event`, the one after `game.version`, to `game` in place and return it.
 
-    ValueError for an event out of order or of a type that the game's rules do not know.
+    `game.rules` are set already, for the first event too. ValueError for an event out of order
+    or of a type that the game's rules do not know.
     """
     if event.version != game.version + 1:
         raise ValueError(f"event {event.version} does not follow version {game.version}")
@@ -48,12 +49,9 @@ def _end_turn(game: Game) -> None:
 
 
 def _created(game: Game, event: AnyEvent) -> None:
-    from .registry import get  # the registry knows the games, and they know evolve's vocabulary
-
     if event.type != "game.created":
         raise ValueError(f"a record begins with game.created, not with {event.type}")
     data = event.data
-    game.rules = get(data["ruleset_version"])
     game.ruleset = data["ruleset"]
     game.ruleset_version = data["ruleset_version"]
     game.options = dict(data["options"])

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from . import commands, lobby, play
+from . import commands, evolution, lobby, play
 from .commands import Command, Context
 from .events import Event
-from .evolution import AnyEvent, evolve
+from .evolution import AnyEvent
 from .explaining import Explanation, explain
 from .play import bind
 from .refusals import Refused
+from .registry import get
+from .ruleset import Ruleset
 from .state import Game, Seat, Turn
 from .unfolding import Unfolding
 from .views import listed_moves, view
@@ -53,6 +55,24 @@ class Decision(NamedTuple):
 def new_game(game_id: str) -> Game:
     """A game before its first event."""
     return Game(game_id)
+
+
+def evolve(game: Game, event: AnyEvent) -> Game:
+    """Apply `event`, the one after `game.version`, to `game` in place and return it.
+
+    ValueError for an event out of order, or of a type or ruleset that is not known.
+    """
+    if not game.version:
+        game.rules = _rules_of(event)
+    return evolution.evolve(game, event)
+
+
+def _rules_of(event: AnyEvent) -> Ruleset:
+    name = str(event.data.get("ruleset_version"))
+    try:
+        return get(name)
+    except KeyError:
+        raise ValueError(f"no ruleset {name!r}, or not a record's first event") from None
 
 
 def fold(game_id: str, events: Iterable[AnyEvent]) -> Game:

@@ -55,6 +55,7 @@ def create_game(game: Game, command: CreateGame, context: Context) -> Unfolding:
         errors.append(_error("visibility", "must be public or private"))
     _raise_if(errors)
     unfolding = Unfolding(game, context, {"kind": "player", "player_id": command.player_id})
+    unfolding.game.rules = rules
     unfolding.record(
         "game.created",
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .redaction import Viewer
-from .state import LOBBY, Game
+from .state import Game
 
 
 def listed_moves(game: Game, seat: int) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def _seat_view(game: Game, number: int, open_hands: bool) -> dict[str, Any]:
         shown["player"] = {"player_id": seat.player_id}
     else:
         shown["bot"] = seat.bot
-    if game.started:
+    if game.round:
         shown["score"] = game.scores[number]
         shown["hand_size"] = game.rules.hand_count(game, number)
         if open_hands:
@@ -86,7 +86,7 @@ def _turn_view(game: Game) -> dict[str, Any]:
 
 def _own_view(game: Game, seat: int) -> dict[str, Any]:
     shown: dict[str, Any] = {"seat": seat}
-    if game.status != LOBBY and game.started:
+    if game.round:
         shown["hand"] = game.rules.hand(game, seat)
         shown["legal_moves"] = listed_moves(game, seat)
         shown |= game.rules.own_view(game, seat)

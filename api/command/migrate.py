@@ -51,7 +51,7 @@ def _upgrade(owner_url: str, application_url: str) -> None:
     if not role:
         raise CommandFailed("ABBOT_DATABASE_URL names no user, and the user gets the rights")
     try:
-        run.upgrade(owner_url, str(role))
+        run.upgrade(owner_url, str(role), application_url)
     except run.MigrationError as error:
         raise CommandFailed(str(error)) from None
     except psycopg.OperationalError as error:
