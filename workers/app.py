@@ -49,7 +49,14 @@ def make_app(settings: Settings, queue: str) -> Workers:
         task_serializer="json",
         task_ignore_result=True,
         task_default_queue=queue,
-        task_queues=[Queue(queue, Exchange(""), routing_key=queue, queue_arguments=arguments)],
+        task_queues=[
+            Queue(
+                queue,
+                Exchange(queue, type="direct"),
+                routing_key=queue,
+                queue_arguments=arguments,
+            )
+        ],
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         task_time_limit=TASK_SECONDS,

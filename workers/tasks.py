@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
 from celery import Task
-from celery.signals import worker_process_init
+from celery.signals import after_setup_logger, worker_process_init
 
 from workers.app import app
 from workers.settings import SETTLE_TASK
@@ -20,3 +22,11 @@ def settle_batch(self: Task, batch: list[list[object]]) -> None:
 def open_early(**_: object) -> None:
     """Connect to the database before the first task comes."""
     app.resources.executor()
+
+
+@after_setup_logger.connect
+def quieten(loglevel: int, **_: object) -> None:
+    """Leave out what Celery says of each task, unless everything is asked for."""
+    if loglevel > logging.DEBUG:
+        for chatty in ("celery.worker.strategy", "celery.app.trace"):
+            logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from kombu import Connection, Queue
+from kombu import Connection, Exchange, Queue
 
 from eventstore.executor import Executor
 from tests.databases import Scratch
@@ -59,7 +59,9 @@ class Nodes:
     def delete_queue(self, broker_url: str) -> None:
         """Leave nothing on a broker that others use too."""
         with contextlib.suppress(Exception), Connection(kombu_url(broker_url)) as connection:
-            Queue(self.queue)(connection.default_channel).delete()
+            channel = connection.default_channel
+            Queue(self.queue)(channel).delete()
+            Exchange(self.queue)(channel).delete()
 
 
 @contextlib.contextmanager

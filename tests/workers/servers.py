@@ -105,7 +105,7 @@ class Node:
         command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker"]
         with self.log.open("ab") as out:
             self._process = subprocess.Popen(
-                [*command, "--hostname", f"{self.name}@test", "--loglevel", "INFO"],
+                [*command, "--hostname", f"{self.name}@test", "--loglevel", "DEBUG"],
                 cwd=ROOT,
                 env=self._environment,
                 stdout=out,

@@ -101,6 +101,8 @@ def test_bots_play_on_until_no_human_is_left(
     executor: Executor, matches: Matches, node: Node
 ) -> None:
     match = matches.start(humans=1, bots=("random", "greedy", "random", "greedy"), away_after=1)
+    if (game := match.game()).turn is not None and game.turn.seat == 0:
+        executor.execute(match.game_id, move_of(match, game, 0))
     wait_for(match.over, 30, "the match ends")
     assert match.game().status == "abandoned"
     assert match.bot_moves()
