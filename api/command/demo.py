@@ -28,6 +28,7 @@ from domain.redaction import SPECTATOR
 
 TURN_SECONDS = 3
 WAIT_SECONDS = 10
+POLL_SECONDS = 0.15
 FORGETS_A_CALL = 0.15
 NAMES = ("Ambrose", "Bede", "Clare", "Dunstan", "Edith", "Finnian")
 
@@ -70,6 +71,18 @@ class Table:
         """Where the game is in the API."""
         return f"/games/{self.game_id}"
 
+    def newer(self, client: Client, version: int, limit: int) -> list[Json]:
+        """The next events after `version`, as the client may see them; none after a while."""
+        ends = time.monotonic() + WAIT_SECONDS
+        while not self.stop.is_set() and time.monotonic() < ends:
+            items: list[Json] = client.get(f"{self.path}/events", after=version, limit=limit).body[
+                "items"
+            ]
+            if items:
+                return items
+            self.stop.wait(POLL_SECONDS)
+        return []
+
     def check_time(self) -> None:
         """Raise CommandFailed once the match has taken too long."""
         if time.monotonic() > self.ends_by:
@@ -108,8 +121,7 @@ class Seat:
             self._client.close()
 
     def _wait(self, version: int) -> None:
-        path = f"{self._table.path}/events"
-        self._client.get(path, after=version, limit=1, wait=WAIT_SECONDS)
+        self._table.newer(self._client, version, limit=1)
 
     def _dreaming(self, game: Json) -> bool:
         turn = (game["round"]["number"], game["turn"]["number"])
@@ -189,8 +201,7 @@ def narrate(table: Table, watcher: Client, say: Callable[[str], None]) -> None:
     version = 0
     while not table.stop.is_set():
         table.check_time()
-        page = watcher.get(f"{table.path}/events", after=version, limit=100, wait=WAIT_SECONDS).body
-        for event in page["items"]:
+        for event in table.newer(watcher, version, limit=100):
             say(narration.line(event, lambda seat: names.get(seat, f"Seat {seat}")))
             version = event["version"]
             if event["type"] in {"game.won", "game.drawn", "game.abandoned", "game.cancelled"}:
