@@ -32,7 +32,7 @@ def salt(secret, version):
     return hmac.new(secret, f"salt:{version}".encode(), "sha256").hexdigest()[:32]
 
 
-def key(secret, game_id, purpose, round_number, n, seeds):
+def key(secret, game_id, *, purpose, round_number, n, seeds):
     named = {
         "game_id": game_id,
         "purpose": purpose,

@@ -254,7 +254,7 @@ def started(ruleset: str = "halleluja", players: int = 2, **more: Any) -> Table:
 
 
 def _seated(
-    ruleset: str, seats: list[int], options: dict[str, Any], bots: tuple[int, ...],
+    ruleset: str, seats: list[int], *, options: dict[str, Any], bots: tuple[int, ...],
     seeds: dict[int, str], turn_seconds: int, secret: bytes,
 ) -> tuple[Table, dict[str, Any]]:  # fmt: skip
     table = Table(secret)
@@ -278,7 +278,7 @@ def _seated(
 
 
 def _deal(
-    table: Table, by: dict[str, Any], hands: dict[int, list[str]], undealt: list[str],
+    table: Table, by: dict[str, Any], *, hands: dict[int, list[str]], undealt: list[str],
     turn: dict[str, int], first: int, scores: dict[int, int] | None, away: tuple[int, ...],
     expired: dict[int, int] | None, voids: int, round: int, **more: Any,
 ) -> None:  # fmt: skip
@@ -338,12 +338,14 @@ def halleluja(
     if dealer is None:
         dealer = seats[seats.index(mover) - 1]
     table, host = _seated(
-        "halleluja", seats, options or {}, bots, seeds or {}, turn_seconds, secret
+        "halleluja", seats, options=options or {}, bots=bots, seeds=seeds or {},
+        turn_seconds=turn_seconds, secret=secret,
     )
     dealt[mover] = dealt[mover] + laid[1:]
     _deal(
-        table, host, dealt, pile, {"seat": mover, "number": 1 if under else turn}, mover, scores,
-        away, expired, voids, round, dealer=dealer, turned_up=laid[0],
+        table, host, hands=dealt, undealt=pile, first=mover, scores=scores, away=away,
+        turn={"seat": mover, "number": 1 if under else turn}, expired=expired, voids=voids,
+        round=round, dealer=dealer, turned_up=laid[0],
     )  # fmt: skip
     own = {"kind": "clock", "seat": mover}
     for card in laid[1:-1]:
@@ -390,16 +392,17 @@ def vallelujah(
     if undealt is None:
         undealt = [unit for unit in naive.UNITS if unit not in used]
     table, host = _seated(
-        "vallelujah", seats, options or {}, bots, seeds or {}, turn_seconds, secret
+        "vallelujah", seats, options=options or {}, bots=bots, seeds=seeds or {},
+        turn_seconds=turn_seconds, secret=secret,
     )
     before = seats[seats.index(mover) - 1]
     leader = before if arena else mover
     if arena:
         dealt[before] = dealt[before] + arena
     _deal(
-        table, host, dealt, undealt,
-        {"seat": leader, "number": 1 if arena else turn}, leader if first is None else first,
-        scores, away, expired, voids, round,
+        table, host, hands=dealt, undealt=undealt, scores=scores, away=away,
+        turn={"seat": leader, "number": 1 if arena else turn},
+        first=leader if first is None else first, expired=expired, voids=voids, round=round,
     )  # fmt: skip
     if arena:
         strength = int("".join(sorted((unit[-1] for unit in arena), reverse=True)))

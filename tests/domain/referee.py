@@ -100,9 +100,15 @@ class Referee:
 
     def stream(self, purpose: str, n: int, round: int | None = None) -> Any:
         number = self.round if round is None else round
-        return naive.words(
-            naive.key(self.secret, self.game_id, purpose, number, n, self.seeds)
+        key = naive.key(
+            self.secret,
+            self.game_id,
+            purpose=purpose,
+            round_number=number,
+            n=n,
+            seeds=self.seeds,
         )
+        return naive.words(key)
 
     def tally(self) -> dict[str, int]:
         return {str(seat): self.scores[seat] for seat in self.seats}

@@ -17,6 +17,11 @@ E_OPTIONS = [
     {"annoyed_ends_turn": ends, "annoyed_stacks": stacks}
     for ends, stacks in itertools.product((False, True), repeat=2)
 ]
+THREE_HANDS = [
+    ["E-rose", "B-clover", "C-clover"],
+    ["E-clover", "D-rose", "F-apple"],
+    ["F-clover", "A-apple"],
+]
 STACKS = {"annoyed_stacks": True}
 BOTH = {"annoyed_stacks": True, "annoyed_ends_turn": True}
 
@@ -104,7 +109,8 @@ def test_each_later_deal_is_by_the_next_seat():
 
 
 def test_a_card_matches_by_figure_or_by_symbol():
-    table = halleluja([["A-rose", "B-apple", "C-clover", "F-rose"], ["D-clover", "D-rose"]], "A-apple")
+    hands = [["A-rose", "B-apple", "C-clover", "F-rose"], ["D-clover", "D-rose"]]
+    table = halleluja(hands, "A-apple")
     assert plays(table) == {"A-rose", "B-apple"}
     assert kinds(table) == {"play"}
     refusal = table.illegal(0, "play", card="C-clover")
@@ -311,7 +317,7 @@ def test_annoyed_ends_turn_draws_what_there_is():
 @pytest.mark.parametrize("options", [STACKS, BOTH])
 def test_annoyed_stacks_leaves_a_pending_draw(options):
     table = halleluja(
-        [["E-rose", "B-clover", "C-clover"], ["E-clover", "D-rose", "F-apple"], ["F-clover", "A-apple"]],
+        THREE_HANDS,
         "A-rose", options=options,
     )  # fmt: skip
     events = table.move(0, "play", card="E-rose")
@@ -330,8 +336,9 @@ def test_annoyed_stacks_leaves_a_pending_draw(options):
 
 def test_annoyed_stacks_the_sum_is_drawn_and_the_turn_taken():
     table = halleluja(
-        [["E-rose", "B-clover", "C-clover"], ["E-clover", "D-rose", "F-apple"], ["F-clover", "A-apple"]],
-        "A-rose", options=STACKS, pile=["A-clover", "A-strawberry", "B-apple", "C-apple", "D-apple"],
+        THREE_HANDS,
+        "A-rose", options=STACKS,
+        pile=["A-clover", "A-strawberry", "B-apple", "C-apple", "D-apple"],
     )  # fmt: skip
     table.move(0, "play", card="E-rose")
     table.move(1, "play", card="E-clover")
@@ -349,7 +356,7 @@ def test_annoyed_stacks_the_sum_is_drawn_and_the_turn_taken():
 
 def test_annoyed_stacks_after_the_sum_an_e_counts_anew():
     table = halleluja(
-        [["E-rose", "B-clover", "C-clover"], ["E-clover", "D-rose", "F-apple"], ["F-clover", "A-apple"]],
+        THREE_HANDS,
         "A-rose", options=STACKS,
     )  # fmt: skip
     table.move(0, "play", card="E-rose")
@@ -374,7 +381,7 @@ def test_annoyed_stacks_after_the_sum_the_seat_may_still_have_to_draw():
 
 def test_annoyed_stacks_and_ends_turn():
     table = halleluja(
-        [["E-rose", "B-clover", "C-clover"], ["E-clover", "D-rose", "F-apple"], ["F-clover", "A-apple"]],
+        THREE_HANDS,
         "A-rose", options=BOTH,
     )  # fmt: skip
     table.move(0, "play", card="E-rose")
@@ -590,7 +597,9 @@ def test_keep_without_a_drawn_card_is_refused():
 
 
 def test_one_draw_a_turn():
-    table = halleluja([["B-rose", "C-clover"], ["D-clover", "D-rose"]], "A-apple", pile=["F-apple", "F-rose"])
+    table = halleluja(
+        [["B-rose", "C-clover"], ["D-clover", "D-rose"]], "A-apple", pile=["F-apple", "F-rose"]
+    )
     table.move(0, "draw")
     table.illegal(0, "draw")
 
@@ -759,7 +768,8 @@ def test_a_last_card_without_halleluja_still_has_its_effect():
 @pytest.mark.parametrize("card", ["E-rose", "H-rose", "G-rose"])
 @pytest.mark.parametrize("options", E_OPTIONS)
 def test_the_effect_of_a_winning_card_is_not_applied(card, options):
-    table = halleluja([[card], ["D-clover", "D-rose"], ["F-rose", "F-clover"]], "A-rose", options=options)
+    hands = [[card], ["D-clover", "D-rose"], ["F-rose", "F-clover"]]
+    table = halleluja(hands, "A-rose", options=options)
     events = table.move(0, "play", card=card, call="halleluja")
     assert types(events) == ["card.played", "round.won", "game.won"]
 
@@ -913,7 +923,11 @@ def test_the_500th_turn_is_played_and_the_501st_would_end_the_round():
 
 def test_a_round_at_its_limit_is_void_with_a_tie():
     table = halleluja(
-        [["A-rose", "B-clover", "C-clover"], ["D-clover", "F-clover"], ["D-rose", "F-rose", "A-clover"]],
+        [
+            ["A-rose", "B-clover", "C-clover"],
+            ["D-clover", "F-clover"],
+            ["D-rose", "F-rose", "A-clover"],
+        ],
         "A-apple", turn=500, dealer=2,
     )  # fmt: skip
     events = table.move(0, "play", card="A-rose")

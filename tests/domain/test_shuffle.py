@@ -34,7 +34,9 @@ quick = settings(max_examples=60, deadline=None)
 
 
 def stream(purpose, n, *, round_number=1, secret=SECRET, seeds=("", "")):
-    return naive.words(naive.key(secret, GAME_ID, purpose, round_number, n, seeds))
+    return naive.words(
+        naive.key(secret, GAME_ID, purpose=purpose, round_number=round_number, n=n, seeds=seeds)
+    )
 
 
 # ---- the procedures themselves

@@ -1,5 +1,7 @@
 """The table around both games: lobby, turns, timer, away, resigning, rounds and the match."""
 
+import itertools
+
 import pytest
 
 from domain.commands import (
@@ -1059,7 +1061,7 @@ def test_whole_matches(ruleset):
         log = play.table.log
         deals = [event.data for event in log if event.type == "round.dealt"]
         assert [deal["round"] for deal in deals] == list(range(1, len(deals) + 1))
-        for before, after in zip(deals, deals[1:], strict=False):
+        for before, after in itertools.pairwise(deals):
             who = "dealer" if ruleset == "halleluja" else "first"
             seats = after["active"]
             expected = next((s for s in seats if s > before[who]), seats[0])
@@ -1111,7 +1113,8 @@ def test_a_running_games_view(ruleset):
         assert entry["score"] == 0
         assert "hand" not in entry
     assert "you" not in table.seen(None)
-    for name in ("game_id", "ruleset", "ruleset_version", "visibility", "turn_seconds", "max_seats"):
+    names = "game_id ruleset ruleset_version visibility turn_seconds max_seats"
+    for name in names.split():
         assert seen[name] == getattr(table.game, name)
 
 

@@ -30,7 +30,8 @@ def test_setup(count):
     assert "dealer" not in dealt
     assert "turned_up" not in dealt
     assert dealt["turn"] == {"seat": dealt["first"], "number": 1}
-    assert list(dealt["hands"]) and set(dealt["hands"]) == {str(seat) for seat in range(count)}
+    assert list(dealt["hands"])
+    assert set(dealt["hands"]) == {str(seat) for seat in range(count)}
 
 
 def test_seats_and_units():
@@ -578,4 +579,5 @@ def test_the_builders_use_every_card_once():
     ):
         dealt = table.log[-1].data
         cards = [card for hand in dealt["hands"].values() for card in hand] + dealt["undealt"]
-        assert sorted([*cards, *([dealt["turned_up"]] if "turned_up" in dealt else [])]) == sorted(whole)
+        cards += [dealt["turned_up"]] if "turned_up" in dealt else []
+        assert sorted(cards) == sorted(whole)

@@ -20,12 +20,13 @@ class Whereabouts:
         self.pile: list[str] = []  # the draw pile, or the units out of play; top first
         self.discards: list[str] = []  # in the order laid; with the top card
         self.arena: list[str] = []
-        self.left: list[str] = []  # the army of who resigned, out of play
+        self.left: dict[int, list[str]] = {}  # armies of who resigned, out of play
         self.leaver: int | None = None
 
     def all(self) -> list[str]:
         held = [card for hand in self.hands.values() for card in hand]
-        return held + self.pile + self.discards + self.arena + self.left
+        gone = [card for army in self.left.values() for card in army]
+        return held + self.pile + self.discards + self.arena + gone
 
     def follow(self, event: Recorded) -> None:
         data, seat = event.data, event.data.get("seat")
@@ -33,7 +34,7 @@ class Whereabouts:
             self.hands = {int(seat): list(hand) for seat, hand in data["hands"].items()}
             self.pile = list(data["undealt"])
             self.discards = [data["turned_up"]] if "turned_up" in data else []
-            self.arena, self.left, self.leaver = [], [], None
+            self.arena, self.left, self.leaver = [], {}, None
         elif event.type == "card.played":
             self.hands[seat].remove(data["card"])
             self.discards.append(data["card"])
@@ -70,7 +71,7 @@ class Whereabouts:
             if self.discards and len(self.whole) == len(naive.CARDS):
                 self.leaver = seat
             else:
-                self.left += self.hands.pop(seat)
+                self.left[seat] = self.hands.pop(seat)
         if self.hands:
             everywhere = self.all()
             assert len(everywhere) == len(self.whole)
