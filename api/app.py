@@ -90,9 +90,6 @@ def _register_headers(app: Flask) -> None:
         response.headers.setdefault("Cache-Control", "private, no-cache")
         response.vary.add("Authorization")
         response.headers["X-Content-Type-Options"] = "nosniff"
-        if response.status_code == 413:
-            # What is left of the body must not be taken for the next request.
-            response.headers["Connection"] = "close"
         return response
 
 

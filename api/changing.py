@@ -119,17 +119,16 @@ def key_reused() -> Problem:
 def refusal(refused: Refused, game: Game | None, call: Call) -> Problem:
     """What the referee says, as a problem; of a move with the moves that would be legal."""
     problem = Problem(
-        refused.code,
-        refused.detail,
-        errors=refused.errors or None,
-        rule=refused.rule,
-        facts=refused.facts or None,
+        refused.code, refused.detail, errors=refused.errors or None, rule=refused.rule
     )
+    if refused.facts:
+        problem.more["facts"] = refused.facts
     if game is None or problem.status not in (409, 422) or refused.code == "validation":
         return problem
     problem.more["version"] = game.version
     seat = game.seat_of(call.player_id)
-    if seat is not None and game.turn is not None and call.operation.id == "makeMove":
+    if seat is not None and call.operation.id == "makeMove":
+        problem.more["facts"] = refused.facts
         problem.more["legal_moves"] = listed_moves(game, seat)
     return problem
 

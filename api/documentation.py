@@ -332,7 +332,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
     return document
 
 
-def _event_reference(self: Any, field: fields.Field, **_: Any) -> dict[str, Any]:
+def _event_reference(self: Any, field: fields.Field[Any], **_: Any) -> dict[str, Any]:
     if isinstance(field, event_schemas.AnyEvent):
         return {"$ref": "#/components/schemas/GameEvent"}
     return {}

@@ -6,15 +6,42 @@ import logging
 import re
 import sys
 import time
+import traceback
 from typing import Any
 from uuid import uuid4
 
 import orjson
+import psycopg
 import structlog
 from flask import Flask, Response, g, request
 
 _REQUEST_ID = re.compile(r"[0-9A-Za-z._-]{8,64}")
 log = structlog.get_logger("api")
+
+
+def _without_values(_logger: Any, _method: str, event: dict[str, Any]) -> dict[str, Any]:
+    """An exception as its types and places. Local variables may be hands and tokens, and what the
+    database says may quote values, so neither is written."""
+    error = event.pop("exc_info", None)
+    if error is True:
+        error = sys.exc_info()[1]
+    elif isinstance(error, tuple):
+        error = error[1]
+    chain: list[dict[str, Any]] = []
+    while isinstance(error, BaseException) and len(chain) < 5:
+        frames = traceback.extract_tb(error.__traceback__)
+        told = error.sqlstate if isinstance(error, psycopg.Error) else str(error)[:200]
+        chain.append(
+            {
+                "type": type(error).__name__,
+                "message": told,
+                "at": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames[-12:]],
+            }
+        )
+        error = error.__cause__ or error.__context__
+    if chain:
+        event["exception"] = chain
+    return event
 
 
 def configure(level: str = "info") -> None:
@@ -24,7 +51,7 @@ def configure(level: str = "info") -> None:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.dict_tracebacks,
+        _without_values,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

@@ -175,6 +175,12 @@ def _query_pairs() -> list[tuple[str, str]]:
         raise Problem("malformed-request", "The query is not UTF-8, percent-encoded.") from None
 
 
+@functools.cache
+def _instance(schema: Schema) -> marshmallow.Schema:
+    # Loading leaves a schema as it is, so one instance serves all requests.
+    return schema(unknown=marshmallow.RAISE)
+
+
 def _load(
     schema: Schema | None, values: Mapping[str, Any], kind: str, errors: list[tuple[str, str]]
 ) -> dict[str, Any]:
@@ -182,7 +188,7 @@ def _load(
         errors += [(name, f"Unknown {kind}.") for name in values]
         return {}
     try:
-        loaded: dict[str, Any] = schema(unknown=marshmallow.RAISE).load(values)
+        loaded: dict[str, Any] = _instance(schema).load(values)
     except marshmallow.ValidationError as error:
         errors += _flat(error.normalized_messages(), kind)
         return {}

@@ -26,6 +26,7 @@ from .problems import not_found
 from .schemas import events as event_schemas
 from .schemas import games as schemas
 from .schemas import moves as move_schemas
+from .schemas.events import MAX_PAGE
 from .services import services
 
 blueprint = Blueprint("play", __name__, description="Playing a match.")
@@ -211,7 +212,7 @@ def make_move(call: Call, game_id: str) -> Response:
         "events": presenting.events(outcome.events, viewer, game.over),
         "game": presenting.game(game, viewer, now=outcome.now, head_hash=outcome.head_hash),
     }
-    count = len(outcome.events)
+    count = min(len(outcome.events), MAX_PAGE)
     where = f"{changing.url(game_id)}/events?after={outcome.first - 1}&limit={count}"
     response = responses.json(body, 201, location=where)
     response.headers["ETag"] = f'"{game.version}"'

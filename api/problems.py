@@ -140,7 +140,7 @@ def from_http(error: HTTPException) -> Problem:
     details = {
         404: "There is no such path.",
         405: f"{request.method} is not allowed here.",
-        413: f"A body may have at most {current_app.config['MAX_CONTENT_LENGTH']} bytes.",
+        413: "The body is too large.",
     }
     detail = details.get(status, "The request cannot be understood.")
     if code == "internal":

@@ -41,7 +41,7 @@ class TurnRef(Answered):
     number = integer("Its number in the round.", required=True)
 
 
-def _by_seat(values: fields.Field, meaning: str, **more: Any) -> fields.Dict:
+def _by_seat(values: fields.Field[Any], meaning: str, **more: Any) -> fields.Dict:
     return fields.Dict(
         keys=fields.String(),
         values=values,
@@ -50,7 +50,7 @@ def _by_seat(values: fields.Field, meaning: str, **more: Any) -> fields.Dict:
     )
 
 
-_KINDS: dict[str, Callable[..., fields.Field]] = {
+_KINDS: dict[str, Callable[..., fields.Field[Any]]] = {
     "card": text,
     "cards": texts,
     "figure": text,
@@ -75,7 +75,7 @@ _WHO_SEES = {
 }
 
 
-def _data_field(field: Field) -> fields.Field:
+def _data_field(field: Field) -> fields.Field[Any]:
     meaning = field.meaning + _WHO_SEES.get(field.visibility, "")
     required = field.required and field.visibility == PUBLIC
     if field.values:
@@ -114,7 +114,7 @@ def _variant(event_type: EventType) -> type[Answered]:
     )
 
 
-def _envelope() -> dict[str, fields.Field]:
+def _envelope() -> dict[str, fields.Field[Any]]:
     return {
         "game_id": uuid("The game.", required=True),
         "version": integer("Counts from 1 in each game, without a gap.", required=True),
@@ -146,7 +146,7 @@ OtherEvent = type(
 )
 
 
-class AnyEvent(fields.Field):
+class AnyEvent(fields.Field[Any]):
     """Any event; documented as the component `GameEvent`."""
 
 
@@ -167,6 +167,10 @@ class EventList(Answered):
     head = nested(ChainHead, required=True)
 
 
+MAX_PAGE = 1000
+"""Events on a page, at most."""
+
+
 class EventsQuery(GameQuery):
     """Which part of the history."""
 
@@ -176,7 +180,7 @@ class EventsQuery(GameQuery):
         metadata={"description": "Only events with a greater version."},
     )
     limit = QueryInteger(
-        validate=validate.Range(1, 1000),
+        validate=validate.Range(1, MAX_PAGE),
         metadata={
             "description": "How many at most: 100 if not told, in NDJSON without end.",
         },

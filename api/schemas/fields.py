@@ -102,7 +102,7 @@ def open_text(meaning: str, values: tuple[str, ...], **more: Any) -> fields.Stri
     return text(f"{meaning} One of {listed}; more may be added.", metadata=metadata, **more)
 
 
-def texts(meaning: str, **more: Any) -> fields.List:
+def texts(meaning: str, **more: Any) -> fields.List[Any]:
     """A list of strings."""
     inner = {"metadata": more.pop("item", {})}
     return fields.List(
@@ -112,7 +112,7 @@ def texts(meaning: str, **more: Any) -> fields.List:
     )
 
 
-def integers(meaning: str, **more: Any) -> fields.List:
+def integers(meaning: str, **more: Any) -> fields.List[Any]:
     """A list of integers."""
     return fields.List(Integer(), metadata={"description": meaning}, **more)
 
@@ -122,7 +122,7 @@ def nested(schema: type[marshmallow.Schema], **more: Any) -> fields.Nested:
     return fields.Nested(schema, **more)
 
 
-def many(schema: type[marshmallow.Schema], meaning: str, **more: Any) -> fields.List:
+def many(schema: type[marshmallow.Schema], meaning: str, **more: Any) -> fields.List[Any]:
     """A list of objects."""
     return fields.List(fields.Nested(schema), metadata={"description": meaning}, **more)
 

@@ -41,7 +41,7 @@ MOST_SEATS = max(rules.seats[1] for rules in RULESETS.values())
 LEAST_SEATS = min(rules.seats[0] for rules in RULESETS.values())
 
 
-def _option_fields() -> dict[str, fields.Field]:
+def _option_fields() -> dict[str, fields.Field[Any]]:
     owners: dict[str, list[tuple[str, Option]]] = {}
     for rules in RULESETS.values():
         for option in rules.options:
@@ -49,7 +49,7 @@ def _option_fields() -> dict[str, fields.Field]:
     return {name: _option_field(each) for name, each in owners.items()}
 
 
-def _option_field(owners: list[tuple[str, Option]]) -> fields.Field:
+def _option_field(owners: list[tuple[str, Option]]) -> fields.Field[Any]:
     option = owners[0][1]
     games = ", ".join(title for title, _ in owners)
     defaults = ", ".join(f"{title} {str(each.default).lower()}" for title, each in owners)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from marshmallow import fields, validate
 
 from ..auth import SCOPES
@@ -21,7 +23,7 @@ from .fields import (
 _SCOPE = "`play` does all that a player does, `read` only looks."
 
 
-def _scopes(meaning: str, **more: object) -> fields.List:
+def _scopes(meaning: str, **more: object) -> fields.List[Any]:
     return fields.List(
         open_text("A scope.", SCOPES), metadata={"description": meaning, **more}, required=True
     )

@@ -149,6 +149,8 @@ def test_before_the_start_and_after_the_end(table: Table, anna: Client, bert: Cl
     url = table.url
     problem = anna.refused(anna.post(f"{url}/moves", {"type": "draw"}), 409, "game-not-active")
     assert problem["rule"] == "table.over"
+    assert problem["legal_moves"] == []
+    assert problem["facts"] == {"status": "lobby"}
     for action in ("resign", "back"):
         anna.refused(anna.post(f"{url}/{action}"), 409, "game-not-active")
     anna.refused(anna.post(f"{url}/rematch"), 409, "game-not-over")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -16,6 +20,7 @@ from eventstore.store import Store
 from tests.api.client import Client
 from tests.api.tables import Table
 
+ROOT = Path(__file__).resolve().parents[2]
 NOWHERE = "postgresql://abbot:hunter2@127.0.0.1:1/abbot"
 
 
@@ -95,3 +100,32 @@ def test_logs_tell_routes_and_ids_but_no_secrets(anna: Client, bert: Client) -> 
     assert lines[2]["route"] is None
     for secret in (code, anna.token, bert.token):
         assert secret not in repr(lines)
+
+
+def test_an_exception_is_logged_without_values() -> None:
+    """In a process of its own, as it sets up the logging of the whole process."""
+    script = """
+import logging, psycopg, structlog
+from api import logs
+logs.configure("info")
+hand = "A-rose"
+try:
+    try:
+        raise psycopg.errors.UniqueViolation("Key (token)=(abbot_x) already exists")
+    except psycopg.Error as error:
+        raise RuntimeError("no such thing") from error
+except RuntimeError:
+    structlog.get_logger("api").exception("unforeseen")
+logging.getLogger("library").warning("from %s", "a library")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert [each["type"] for each in first["exception"]] == ["RuntimeError", "UniqueViolation"]
+    assert first["exception"][0]["message"] == "no such thing"
+    assert first["exception"][1]["message"] == "23505"
+    assert first["exception"][0]["at"]
+    assert "A-rose" not in done.stdout
+    assert "abbot_x" not in done.stdout
+    assert (second["event"], second["level"]) == ("from a library", "warning")

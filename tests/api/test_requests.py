@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
+from typing import Any
 
 import pytest
 
@@ -187,17 +189,25 @@ def test_too_large_a_body(anna: Client) -> None:
     anna.refused(anna.get("/v1/me", data=over), 413, "too-large")
 
 
-def test_too_large_a_body_of_unknown_length(anna: Client) -> None:
-    from io import BytesIO
-
-    answer = anna.flask.open(
-        "/v1/players",
-        method="POST",
-        input_stream=BytesIO(b"x" * (MAX_BODY + 1)),
-        environ_overrides={"wsgi.input_terminated": True},
-        content_type=JSON,
-    )
+@pytest.mark.parametrize("size", [MAX_BODY + 1, 70_000, 200_000])
+def test_too_large_a_body_of_unknown_length(anna: Client, size: int) -> None:
+    answer = anna.flask.open("/v1/players", **_chunked(b"x" * size))
     anna.refused(answer, 413, "too-large")
+
+
+def test_a_body_of_unknown_length(anna: Client) -> None:
+    largest = b'{"name": "A"' + b" " * (MAX_BODY - 13) + b"}"
+    assert anna.flask.open("/v1/players", **_chunked(largest)).status_code == 201
+
+
+def _chunked(body: bytes) -> dict[str, Any]:
+    """As a server passes a chunked body on: without a length, and with an end."""
+    return {
+        "method": "POST",
+        "input_stream": BytesIO(body),
+        "environ_overrides": {"wsgi.input_terminated": True, "CONTENT_LENGTH": ""},
+        "content_type": JSON,
+    }
 
 
 def test_many_faults_make_no_long_answer(anna: Client) -> None:
