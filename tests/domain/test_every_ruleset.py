@@ -619,7 +619,7 @@ def test_events_out_of_order_and_of_no_known_type_are_refused(rules):
         pass
     log = play.table.log
     for story in (log[1:], [*log[:3], log[4]], [*log, log[-1]], [log[0], log[0]]):
-        with pytest.raises(ValueError, match="event|record"):
+        with pytest.raises(ValueError, match=r"event|record"):
             fold(GAME_ID, story)
     odd = replace(log[3], type="card.eaten")
     with pytest.raises(ValueError, match=r"card\.eaten"):
