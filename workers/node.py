@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from typing import Any
 
 from celery import bootsteps
 from celery.signals import worker_shutting_down
 from celery.worker.consumer import Consumer as CeleryConsumer
+from celery.worker.state import maybe_shutdown
+from kombu import Connection
 
 from workers.outbox import CeleryOutbox
-from workers.publisher import Publisher
+from workers.publisher import Batch, Publisher
 from workers.settling import settle
 from workers.timer import Timer
 
+log = logging.getLogger(__name__)
+
 STOP_SECONDS = 10.0
+LONGEST_RECONNECT_SECONDS = 2.0
 
 
 class Consumer(CeleryConsumer):
@@ -34,19 +41,48 @@ class Consumer(CeleryConsumer):
         quiet = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
         super().__init__(*args, worker_options={**(worker_options or {}), **quiet}, **kw)
 
+    def ensure_connected(self, conn: Connection) -> Connection:
+        """Connect, however long it takes. Celery's own pauses between tries grow to 30 seconds,
+        for which a node would be of no use after the broker is back."""
+
+        def told(error: Exception, _interval: float) -> None:
+            self.broker_connection_retry_attempt += 1
+            if self.broker_connection_retry_attempt == 1:
+                log.warning("No connection to the broker (%s); trying on.", type(error).__name__)
+
+        conn.ensure_connection(
+            told,
+            interval_start=0.2,
+            interval_step=0.2,
+            interval_max=LONGEST_RECONNECT_SECONDS,
+            callback=maybe_shutdown,
+        )
+        self.first_connection_attempt = False
+        self.broker_connection_retry_attempt = 0
+        return conn
+
 
 class TimerService:
     """Timer and publisher of one node, started and stopped as one."""
 
-    def __init__(self, app: Any, processes: int) -> None:
+    def __init__(self, worker: Any) -> None:
+        app = worker.app
         resources = app.resources
+        self._worker = worker
         self._publisher = Publisher(lambda: CeleryOutbox(app))
         self._timer = Timer(
             resources.store,
-            self._publisher.offer,
+            self._offer,
             lambda dues: settle(resources.executor(), dues),
-            processes=processes,
+            processes=worker.concurrency,
         )
+
+    def _offer(self, batches: Sequence[Batch]) -> bool:
+        """Hand batches to the pool, if it takes any: it does while this node is connected."""
+        consumer = getattr(self._worker, "consumer", None)
+        if consumer is None or consumer.connection is None:
+            return False
+        return self._publisher.offer(batches)
 
     def start(self) -> None:
         """Start both threads."""
@@ -78,4 +114,4 @@ class TimerStep(bootsteps.StartStopStep):
 
     def create(self, worker: Any) -> TimerService:
         """The service that Celery starts and stops with the worker."""
-        return TimerService(worker.app, worker.concurrency)
+        return TimerService(worker)

@@ -10,6 +10,9 @@ from eventstore.pool import open_pool
 from eventstore.settings import Settings
 from eventstore.store import Store
 
+CONNECTIONS = 2
+"""The most connections to the database of one process: it settles one turn at a time."""
+
 
 class Resources:
     """The event store, opened at the first use in each process.
@@ -22,7 +25,7 @@ class Resources:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
-        self._opened: tuple[int, Store, Executor] | None = None
+        self._opened: tuple[Store, Executor] | None = None
         self._inherited: list[object] = []
         os.register_at_fork(after_in_child=self._forked)
 
@@ -32,17 +35,23 @@ class Resources:
             self._inherited.append(self._opened)
             self._opened = None
 
-    def _open(self) -> tuple[int, Store, Executor]:
+    def _open(self) -> tuple[Store, Executor]:
         with self._lock:
             if self._opened is None:
-                store = Store(open_pool(self._settings.database_url, size=2))
-                self._opened = (os.getpid(), store, Executor(store))
+                pool = open_pool(
+                    self._settings.database_url,
+                    CONNECTIONS,
+                    prepare_threshold=self._settings.prepare_threshold,
+                    application="abbot-worker",
+                )
+                store = Store(pool)
+                self._opened = (store, Executor(store))
             return self._opened
 
     def store(self) -> Store:
         """This process's store."""
-        return self._open()[1]
+        return self._open()[0]
 
     def executor(self) -> Executor:
         """This process's executor."""
-        return self._open()[2]
+        return self._open()[1]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import warnings
 
 from celery import Task
+from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import after_setup_logger, worker_process_init
 
 from workers.app import app
@@ -26,7 +28,8 @@ def open_early(**_: object) -> None:
 
 @after_setup_logger.connect
 def quieten(loglevel: int, **_: object) -> None:
-    """Leave out what Celery says of each task, unless everything is asked for."""
+    """Leave out what Celery says of each task and of releases to come, unless all is asked for."""
     if loglevel > logging.DEBUG:
+        warnings.simplefilter("ignore", CPendingDeprecationWarning)
         for chatty in ("celery.worker.strategy", "celery.app.trace"):
             logging.getLogger(chatty).setLevel(logging.WARNING)

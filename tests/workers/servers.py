@@ -56,6 +56,11 @@ class Valkey:
         )
         wait_for(lambda: answers(self.port), 10, "Valkey starts")
 
+    @property
+    def running(self) -> bool:
+        """Whether it runs."""
+        return self._process is not None and self._process.poll() is None
+
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to it."""
         assert self._process is not None
