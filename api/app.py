@@ -9,6 +9,7 @@ from eventstore.errors import Broken, Unavailable
 from eventstore.settings import Settings
 
 from . import (
+    docs,
     documentation,
     events,
     games,
@@ -55,6 +56,7 @@ def create_app(
     for module in (players, me, rulesets, games, seats, invites, play, events):
         api.register_blueprint(module.blueprint, url_prefix=BASE)
     api.register_blueprint(health.blueprint)
+    app.register_blueprint(docs.blueprint)
     return app
 
 

@@ -31,7 +31,7 @@ Referee and record keeper for the card games Halleluja and Vallelujah.
 Register with `POST /v1/players` and send the token with each call. Every move becomes an event;
 what a game is, is what its events say. Times are UTC (RFC 3339), ids are UUIDs, what does not
 apply is absent rather than null. Values, fields, event types and codes may be added: ignore those
-you do not know.
+you do not know. This document is at `/openapi.json` and `/openapi.yaml`.
 """.strip()
 
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -326,7 +326,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         content: dict[str, Any] = {"schema": answer.schema}
         if answer.example is not None:
             content["example"] = answer.example
-        document["content"] = {answer.media_type: content}
+        document["content"] = {encoding.MEDIA_TYPE: content}
         if answer.ndjson:
             document["content"][NDJSON] = {"schema": {"$ref": "#/components/schemas/GameEvent"}}
     return document

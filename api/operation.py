@@ -39,7 +39,6 @@ class Answer:
     schema: Schema | None = None
     headers: tuple[str, ...] = ()
     ndjson: bool = False
-    media_type: str = encoding.MEDIA_TYPE
     example: Any = None
 
 
