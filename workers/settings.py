@@ -15,7 +15,7 @@ BATCH_ROWS = 50
 """The most rows in one task."""
 
 LONGEST_SLEEP_SECONDS = 1.0
-"""A row that is written now is seen this much later at the latest, long before it is due."""
+"""A row that is written now is seen this much later at the latest; a turn lasts 3 s or more."""
 
 TASK_SECONDS = 60
 """A task that runs longer has hung: its process is killed and replaced."""

@@ -51,8 +51,8 @@ class Cast:
 
 
 CASTS = (
-    Cast("halleluja", 3, ("greedy",), {"rounds_to_win": 1, "pause_seconds": 0}, frozenset({1})),
-    Cast("vallelujah", 3, (), {"rounds_to_win": 2, "pause_seconds": 0}, frozenset({2, 5, 6})),
+    Cast("halleluja", 3, ("greedy",), {"pause_seconds": 0}, frozenset({1})),
+    Cast("vallelujah", 3, (), {"pause_seconds": 0}, frozenset({2, 5, 6})),
 )
 
 

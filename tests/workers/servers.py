@@ -143,10 +143,7 @@ class Node:
     def children(self) -> list[int]:
         """The pool's processes."""
         found = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(self.pid)],
-            capture_output=True,
-            text=True,
-            check=False,
+            ["pgrep", "-P", str(self.pid)], capture_output=True, text=True, check=False
         )
         return [int(line) for line in found.stdout.split()]
 
