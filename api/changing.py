@@ -71,7 +71,7 @@ def change(
         may(game, call)
         if fault is not None:
             raise fault
-        require_match(game, command)
+        require_match(call, game, command)
 
     if command is None:
         loaded = services().store.load(game_id)
@@ -91,23 +91,23 @@ def change(
         raise refusal(refused, judged, call) from None
 
 
-def require_match(game: Game, command: Command | None = None) -> None:
+def require_match(call: Call, game: Game, command: Command | None = None) -> None:
     """412 if If-Match does not name the game's version, unless the referee would say no to
     `command` for what comes before that in the order of checks."""
     try:
         etags.require_match(game.version)
     except Problem:
         if command is not None:
-            _raise_what_comes_first(game, command)
+            _raise_what_comes_first(call, game, command)
         raise
 
 
-def _raise_what_comes_first(game: Game, command: Command) -> None:
+def _raise_what_comes_first(call: Call, game: Game, command: Command) -> None:
     try:
         decide(game, command, _PROBE)
     except Refused as refused:
         if refused.code in _BEFORE_PRECONDITION:
-            raise
+            raise refusal(refused, game, call) from None
 
 
 def key_reused() -> Problem:

@@ -37,7 +37,7 @@ def create_invite(call: Call, game_id: str) -> Response:
         call.require_play()
         access.host(game, call)
         call.validate()
-        changing.require_match(game)
+        changing.require_match(call, game)
 
     try:
         code = services().invites.create(
@@ -73,7 +73,7 @@ def revoke_invite(call: Call, game_id: str, code: str) -> Response:
     call.require_play()
     access.host(loaded.game, call)
     call.validate()
-    changing.require_match(loaded.game)
+    changing.require_match(call, loaded.game)
     if not services().invites.revoke(game_id, code):
         raise not_found("There is no such invite.")
     return responses.nothing()

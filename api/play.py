@@ -126,7 +126,7 @@ def rematch(call: Call, game_id: str) -> Response:
         call.require_play()
         access.seated(game, call)
         call.validate()
-        changing.require_match(game)
+        changing.require_match(call, game)
 
     try:
         outcome = services().executor.rematch(
@@ -229,7 +229,7 @@ def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Respo
     access.playing(game, call)
     call.validate()
     wanted = command()
-    changing.require_match(game, wanted)
+    changing.require_match(call, game, wanted)
     body = {"legal": True, "rules": _judge(call, loaded, wanted)}
     response = responses.json(body)
     response.headers["ETag"] = f'"{game.version}"'

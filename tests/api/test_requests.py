@@ -406,8 +406,11 @@ class TestOrder:
         answer = client.post(f"{match.url}/moves", {"type": "fly"}, headers=stale)
         client.refused(answer, 422, "validation")
         # Only the referee knows that this is no move of Halleluja, and still it comes first.
-        answer = client.post(f"{match.url}/moves", {"type": "lead", "units": []}, headers=stale)
-        client.refused(answer, 422, "validation")
+        for query in ("", "dry_run=true"):
+            answer = client.post(
+                f"{match.url}/moves", {"type": "lead", "units": []}, headers=stale, query=query
+            )
+            client.refused(answer, 422, "validation")
 
     def test_the_precondition_before_conflicts(self, match: Table) -> None:
         stale = {"If-Match": '"1"'}
