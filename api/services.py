@@ -6,6 +6,7 @@ only then, in each worker, is the first request served. So nothing is opened bef
 
 from __future__ import annotations
 
+import atexit
 import threading
 from dataclasses import dataclass
 
@@ -57,12 +58,15 @@ class Opener:
 
 
 def _pool(settings: Settings) -> Pool:
-    return open_pool(
+    pool = open_pool(
         settings.database_url,
         settings.database_pool,
         prepare_threshold=settings.prepare_threshold,
         application="abbot-api",
     )
+    # While its threads can still be waited for, which is over when the interpreter ends.
+    atexit.register(pool.close, 1.0)
+    return pool
 
 
 def register(app: Flask, settings: Settings | None, opened: Services | None) -> None:

@@ -1,0 +1,120 @@
+"""The application as it is served: gunicorn with a gevent worker, over real sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.databases import Scratch
+
+ROOT = Path(__file__).resolve().parents[2]
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def port(scratch: Scratch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        free: int = probe.getsockname()[1]
+    log = tmp_path_factory.mktemp("log") / "server.log"
+    environment = {
+        **os.environ,
+        "ABBOT_DATABASE_URL": scratch.app_url,
+        "ABBOT_DATA": str(tmp_path_factory.mktemp("data")),
+        "ABBOT_PORT": str(free),
+        "ABBOT_API_WORKERS": "1",
+        "ABBOT_LOG_LEVEL": "info",
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:api.command.gunicorn_config"]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [*command, "api.wsgi:app"], cwd=ROOT, env=environment, stdout=output, stderr=output
+        )
+    try:
+        _wait_until_ready(free, server)
+        yield free
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(30)
+    text = log.read_text()
+    assert "Traceback" not in text, text[-3000:]
+
+
+def _wait_until_ready(port: int, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(200):
+        assert server.poll() is None, "the server has ended"
+        with contextlib.suppress(OSError):
+            if _status(port, "GET", "/readyz") == 200:
+                return
+        time.sleep(0.1)
+    raise AssertionError("the server does not get ready")
+
+
+def _status(port: int, method: str, path: str, body: object = None) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        text = None if body is None else json.dumps(body)
+        connection.request(method, path, text, JSON if text else {})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def _raw(port: int, request: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        client.sendall(request)
+        answer = b""
+        while part := client.recv(65536):
+            answer += part
+    return answer
+
+
+def test_a_slow_database_stops_nobody_else(port: int, scratch: Scratch) -> None:
+    statuses: list[int] = []
+
+    def register() -> None:
+        statuses.append(_status(port, "POST", "/v1/players", {"name": "A"}))
+
+    with psycopg.connect(scratch.admin_url) as blocker:
+        blocker.execute("LOCK TABLE players IN ACCESS EXCLUSIVE MODE")
+        waiting = threading.Thread(target=register)
+        waiting.start()
+        time.sleep(0.3)
+        began = time.monotonic()
+        assert _status(port, "GET", "/v1/rulesets") == 200
+        assert time.monotonic() - began < 2
+        assert statuses == []
+    waiting.join(20)
+    assert statuses == [201]
+
+
+@pytest.mark.parametrize(("size", "status"), [(60_000, 422), (65_537, 413), (200_000, 413)])
+def test_a_chunked_body(port: int, size: int, status: int) -> None:
+    body = b'{"name": "' + b"x" * (size - 12) + b'"}'
+    chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    head = (
+        b"POST /v1/players HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    )
+    answer = _raw(port, head + chunks)
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_an_encoded_slash(port: int) -> None:
+    assert _status(port, "GET", "/v1%2Frulesets") == 404
+    assert _status(port, "GET", "/v1/rulesets%2Fhalleluja") == 404
+    assert _status(port, "GET", "/v1/rulesets/halleluja") == 200
