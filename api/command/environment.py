@@ -171,6 +171,8 @@ def _install(data: Path, venv: Path, wanted: dict[str, list[str]]) -> None:
         _say(f"making the Python environment in {venv} (once; it takes a minute or so)")
         stamp = {}
         _remove(venv)
+        if find_spec("venv") is None:
+            raise _incomplete("module venv")
         _run([sys.executable, "-m", "venv", "--without-pip", str(venv)], log)
     else:
         _say(f"bringing the Python environment in {venv} up to date")
@@ -204,10 +206,14 @@ def _pip(venv: Path, log: Path) -> list[str]:
     outer = [sys.executable, "-m", "pip", "--python", python]
     if _works([*outer, "--version"]):
         return outer
+    raise _incomplete("pip to install with")
+
+
+def _incomplete(lacks: str) -> EnvironmentFailed:
     version = "{}.{}".format(*sys.version_info[:2])
-    raise EnvironmentFailed(
-        f"the Python at {sys.executable} ({version}) has no pip to install with. Install it and "
-        "call this again:\n"
+    return EnvironmentFailed(
+        f"the Python at {sys.executable} ({version}) has no {lacks}. Install it and call this "
+        "again:\n"
         f"  Debian, Ubuntu   sudo apt-get install python{version}-venv (or python3-venv)\n"
         "  Fedora           sudo dnf install python3-pip\n"
         "  elsewhere        a Python that has the module ensurepip, named by "
@@ -226,6 +232,10 @@ def _run(command: list[str], log: Path) -> None:
         for name, value in os.environ.items()
         if name not in {"PYTHONPATH", "PYTHONHOME", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"}
     }
+    temporary = log.parent / "install.tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(mode=0o700)
+    environment["TMPDIR"] = str(temporary)
     with log.open("a") as output:
         output.write(f"$ {' '.join(command)}\n")
         output.flush()
@@ -237,6 +247,7 @@ def _run(command: list[str], log: Path) -> None:
             env=environment,
             check=False,
         )
+    shutil.rmtree(temporary, ignore_errors=True)
     if done.returncode != 0:
         tail = "\n".join(f"  {line}" for line in log.read_text(errors="replace").splitlines()[-12:])
         hint = ""

@@ -1,8 +1,9 @@
 """`abbot test`: run the whole test suite on servers of its own, also beside a running `abbot up`.
 
 Every argument but --long goes to pytest. The servers' files are in `test` in the data folder; the
-data is made anew for each run. ABBOT_TEST_DATABASE_URL (a role that may create databases and
-roles) and ABBOT_TEST_BROKER_URL name other servers to test on.
+data is made anew for each run. --long sets ABBOT_LONG=1 and runs the tests marked "long" too.
+ABBOT_TEST_DATABASE_URL (a role that may create databases and roles) and ABBOT_TEST_BROKER_URL name
+other servers to test on.
 """
 
 from __future__ import annotations
@@ -20,13 +21,29 @@ from pathlib import Path
 from api.command import servers
 from api.command.console import CommandFailed, complain, say
 from api.command.locks import Busy, Lock
-from api.command.supervisor import Stopping, Supervisor
+from api.command.supervisor import Stopping, Supervisor, describe_end
 from eventstore.settings import ROOT, data_dir
 
 SLOTS = 8
 """Runs that may go on at the same time."""
 PATIENCE = 20.0
 """Seconds that pytest gets to end after it was asked to."""
+NOT_INHERITED = {
+    "ABBOT_DATABASE_URL",
+    "ABBOT_OWNER_DATABASE_URL",
+    "ABBOT_BROKER_URL",
+    "ABBOT_WORKER_QUEUE",
+    "ABBOT_HOST",
+    "ABBOT_PORT",
+    "ABBOT_API_WORKERS",
+    "ABBOT_WORKER_CONCURRENCY",
+    "ABBOT_DATABASE_POOL",
+    "ABBOT_PREPARE_THRESHOLD",
+    "ABBOT_LOG_LEVEL",
+    "PYTHONPATH",
+    "PYTHONHOME",
+}
+"""The settings of a real Abbot, which no test may touch or depend on."""
 OWN_DISTRIBUTION = ("-n", "--numprocesses", "--dist", "--pdb", "--trace", "-s", "no:xdist")
 
 
@@ -84,9 +101,9 @@ def _run(supervisor: Supervisor, slot: Path, long: bool, arguments: list[str]) -
         urls["ABBOT_TEST_DATABASE_URL"] = postgres.superuser_url
     if not urls["ABBOT_TEST_BROKER_URL"]:
         urls["ABBOT_TEST_BROKER_URL"] = embedded.start_valkey().url
-    environment = _environment(slot.parent / "cache") | urls
+    environment = _environment(slot) | urls
     if long:
-        environment["ABBOT_TEST_LONG"] = "1"
+        environment["ABBOT_LONG"] = "1"
     command = [sys.executable, "-P", "-m", "pytest", *_options(long, arguments), *arguments]
     with subprocess.Popen(command, cwd=ROOT, env=environment) as pytest:
         try:
@@ -94,7 +111,10 @@ def _run(supervisor: Supervisor, slot: Path, long: bool, arguments: list[str]) -
         except Stopping:
             _end(pytest, supervisor.last_signal)
             raise
-        return pytest.returncode
+    if pytest.returncode < 0:
+        complain(f"pytest was ended by {describe_end(pytest.returncode)}")
+        return 128 - pytest.returncode
+    return pytest.returncode
 
 
 def _options(long: bool, arguments: list[str]) -> list[str]:
@@ -108,15 +128,13 @@ def _options(long: bool, arguments: list[str]) -> list[str]:
     return options
 
 
-def _environment(cache: Path) -> dict[str, str]:
+def _environment(slot: Path) -> dict[str, str]:
     """The tests' environment: none of the settings of a real Abbot, and caches below the data
     folder."""
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("ABBOT_") and name not in {"PYTHONPATH", "PYTHONHOME"}
-    }
+    cache = slot.parent / "cache"
+    inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     return inherited | {
+        "ABBOT_DATA": str(slot),
         "PYTHONPATH": str(ROOT),
         "PYTHONUTF8": "1",
         "HYPOTHESIS_STORAGE_DIRECTORY": str(cache / "hypothesis"),
