@@ -14,7 +14,7 @@ from .commands import Command, Context
 from .events import Event
 from .evolution import AnyEvent
 from .explaining import Explanation, explain
-from .play import bind
+from .play import bind, push
 from .refusals import Refused
 from .registry import get
 from .ruleset import Ruleset
@@ -40,6 +40,7 @@ __all__ = [
     "listed_moves",
     "new_game",
     "overdue",
+    "push",
     "view",
 ]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import randomness
 from .commands import BotMove, ComeBack, Context, ExpireTurn, MakeMove, Resign
+from .events import Event
 from .refusals import (
     FORBIDDEN,
     GAME_NOT_ACTIVE,
@@ -42,6 +43,18 @@ def make_move(game: Game, command: MakeMove, context: Context) -> Unfolding:
         unfolding.record("seat.back", {"seat": seat})
     _play(unfolding, seat, move)
     return unfolding
+
+
+def push(game: Game, move: Move, context: Context) -> list[Event]:
+    """Play `move` for the seat whose turn it is, on `game` itself, as the computer player there.
+
+    For searching and simulating: `move` must have the shape of a move, and a move that is not
+    legal raises `Refused` and changes nothing.
+    """
+    seat = _running(game).seat
+    unfolding = Unfolding(game, context, {"kind": "bot", "seat": seat}, in_place=True)
+    _play(unfolding, seat, move)
+    return unfolding.events
 
 
 def bind(game: Game, command: MakeMove) -> MakeMove:

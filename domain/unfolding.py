@@ -13,12 +13,15 @@ from .state import Game
 
 class Unfolding:
     """Collects the events that a command leads to; each is evolved at once, so that what follows
-    is decided on the position it leaves. `by` is whose doing the next events are."""
+    is decided on the position it leaves. `by` is whose doing the next events are; `in_place`
+    works on `game` itself."""
 
     __slots__ = ("_context", "by", "events", "game")
 
-    def __init__(self, game: Game, context: Context, by: dict[str, Any]) -> None:
-        self.game = game.copy()
+    def __init__(
+        self, game: Game, context: Context, by: dict[str, Any], *, in_place: bool = False
+    ) -> None:
+        self.game = game if in_place else game.copy()
         self.events: list[Event] = []
         self.by = by
         self._context = context
