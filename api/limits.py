@@ -10,6 +10,24 @@ MAX_BODY = 64 * 1024
 """Bytes; the most that a request body may have."""
 
 
+MAX_DRAINED = 1024 * 1024
+"""Bytes of a body too large that are still read."""
+
+
+def _drain() -> None:
+    """Read what is left of a body that is too large, within reason: a connection that is closed on
+    a client that still sends is reset, and the client may never see the answer."""
+    if (request.content_length or 0) > MAX_DRAINED:
+        return
+    rest, stream = MAX_DRAINED, request.environ["wsgi.input"]
+    if request.content_length is not None:
+        rest = request.content_length
+    elif not request.environ.get("wsgi.input_terminated"):
+        return
+    while rest > 0 and (block := stream.read(min(rest, MAX_BODY))):
+        rest -= len(block)
+
+
 def register(app: Flask) -> None:
     """First the size (413), then the path and method (404, 405 by the router)."""
     # One byte more than is allowed: a body of unknown length is cut off there and seen to be too
@@ -20,6 +38,7 @@ def register(app: Flask) -> None:
     @app.before_request
     def _limit() -> None:
         if (request.content_length or 0) > MAX_BODY or len(request.get_data()) > MAX_BODY:
+            _drain()
             raise Problem("too-large", f"A body may have at most {MAX_BODY} bytes.")
         raw_path = str(request.environ.get("RAW_URI", "")).partition("?")[0].lower()
         if "%2f" in raw_path or "%5c" in raw_path:

@@ -102,7 +102,7 @@ def test_a_slow_database_stops_nobody_else(port: int, scratch: Scratch) -> None:
     assert statuses == [201]
 
 
-@pytest.mark.parametrize(("size", "status"), [(60_000, 422), (65_537, 413), (70_000, 413)])
+@pytest.mark.parametrize(("size", "status"), [(60_000, 422), (65_537, 413), (70_000, 413), (900_000, 413)])
 def test_a_chunked_body(port: int, size: int, status: int) -> None:
     body = b'{"name": "' + b"x" * (size - 12) + b'"}'
     chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
@@ -112,6 +112,15 @@ def test_a_chunked_body(port: int, size: int, status: int) -> None:
     )
     answer = _raw(port, head + chunks)
     assert answer.startswith(b"HTTP/1.1 %d " % status)
+
+
+@pytest.mark.parametrize("size", [65_537, 70_000, 900_000])
+def test_too_large_a_body(port: int, size: int) -> None:
+    head = (
+        b"POST /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n"
+        b"Connection: close\r\n\r\n" % size
+    )
+    assert _raw(port, head + b"x" * size).startswith(b"HTTP/1.1 413 ")
 
 
 def test_an_encoded_slash(port: int) -> None:
