@@ -10,12 +10,12 @@ from typing import Any
 
 from domain.commands import BotMove, ComeBack, ExpireTurn, MakeMove, Resign
 from domain.events import Recorded
-from domain.game import legal_moves, view
+from domain.game import fold, legal_moves, view
 from domain.redaction import SPECTATOR, Viewer, redact
 from domain.ruleset import Ruleset
 from domain.times import to_micros
 from tests.domain import naive
-from tests.domain.positions import PLAYERS, Table
+from tests.domain.positions import PLAYERS, Table, plain
 
 from . import text
 
@@ -156,6 +156,7 @@ class Scribe:
         return "\n".join(self.lines) + "\n"
 
     def _end_record(self) -> None:
+        assert plain(fold(self.game.game_id, self.table.log)) == plain(self.game)
         head = bytes(32)
         for event in self.table.log:
             body = {name: getattr(event, name) for name in HASHED}

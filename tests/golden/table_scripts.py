@@ -101,8 +101,8 @@ def lobby(play: Scribe) -> None:
     seeds = ["beef", "00ff", ""]
 
     def stream(purpose: str, number: int) -> object:
-        key = naive.key(play.table.secret, play.game.game_id, purpose, number, 0, seeds)
-        return naive.words(key)
+        used_for = {"purpose": purpose, "round_number": number, "n": 0, "seeds": seeds}
+        return naive.words(naive.key(play.table.secret, play.game.game_id, **used_for))
 
     lot = naive.below(stream("lot", 0), 3)
     hands, _ = naive.deal(
