@@ -79,7 +79,6 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "string"},
     },
 }
-_ALWAYS = ("ETag", "Location", "WWW-Authenticate", "Retry-After", "Allow")
 
 _STATUS_NAMES = {
     400: "BadRequest",
@@ -324,8 +323,6 @@ def _answer(answer: Answer) -> dict[str, Any]:
         document["headers"] = {name: _header(name) for name in answer.headers}
     if answer.schema is not None:
         content: dict[str, Any] = {"schema": answer.schema}
-        if answer.example is not None:
-            content["example"] = answer.example
         document["content"] = {encoding.MEDIA_TYPE: content}
         if answer.ndjson:
             document["content"][NDJSON] = {"schema": {"$ref": "#/components/schemas/GameEvent"}}

@@ -39,7 +39,6 @@ class Answer:
     schema: Schema | None = None
     headers: tuple[str, ...] = ()
     ndjson: bool = False
-    example: Any = None
 
 
 @dataclass(frozen=True, slots=True)

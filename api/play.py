@@ -137,7 +137,9 @@ def rematch(call: Call, game_id: str) -> Response:
     except KeyReused:
         raise changing.key_reused() from None
     except Refused as refused:
-        raise changing.refusal(refused, judged, call) from None
+        # Whatever else is refused is refused by the new table, whose version this is not.
+        about = judged if refused.code == "game-not-over" else None
+        raise changing.refusal(refused, about, call) from None
     return changing.answer(call, outcome, created=changing.url(outcome.game.game_id))
 
 

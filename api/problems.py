@@ -52,8 +52,6 @@ KINDS: dict[str, Kind] = {
     "unavailable": Kind(503, "Unavailable for the moment"),
 }
 
-CONFLICTS = tuple(code for code, kind in KINDS.items() if kind.status == 409)
-
 _STATUS_CODES = {
     400: "malformed-request",
     401: "unauthenticated",

@@ -41,7 +41,7 @@ def test_the_two_forms_of_history_have_different_tags(match: Table) -> None:
 
 
 @pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
-@pytest.mark.parametrize("value", ["", "17", '"17', "W/17", '"a" "b', "w/\"17\"", '"a"b"', "* "])
+@pytest.mark.parametrize("value", ["", "17", '"17', "W/17", '"a" "b', 'w/"17"', '"a"b"', "* "])
 def test_tags_that_cannot_be_read(match: Table, header: str, value: str) -> None:
     answer = match.host.get(match.url, headers={header: value})
     if value.strip() == "*":

@@ -32,9 +32,7 @@ def test_one_move_many_times(match: Table) -> None:
     mover, move = match.mover(), match.choice()
     before = match.game()["version"]
     clients = [_again(mover) for _ in range(16)]
-    answers = _at_once(
-        [lambda one=one: one.post(f"{match.url}/moves", move) for one in clients]
-    )
+    answers = _at_once([lambda one=one: one.post(f"{match.url}/moves", move) for one in clients])
     made = [answer for answer in answers if answer.status_code == 201]
     assert len(made) == 1
     assert {answer.status_code for answer in answers} == {201, 409}
@@ -70,9 +68,7 @@ def test_one_table_under_one_key(anna: Client) -> None:
 def test_the_last_seat(table: Table, nobody: Client) -> None:
     table.host.post(f"{table.url}/seats", {"bot": "random"}, expect=201)
     guests = [nobody.register(f"Guest {number}") for number in range(20)]
-    answers = _at_once(
-        [lambda guest=guest: guest.post(f"{table.url}/seats") for guest in guests]
-    )
+    answers = _at_once([lambda guest=guest: guest.post(f"{table.url}/seats") for guest in guests])
     statuses = sorted(answer.status_code for answer in answers)
     assert statuses == [201] + [409] * 19
     assert {answer.get_json().get("code") for answer in answers} == {None, "table-full"}

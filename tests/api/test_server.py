@@ -102,7 +102,9 @@ def test_a_slow_database_stops_nobody_else(port: int, scratch: Scratch) -> None:
     assert statuses == [201]
 
 
-@pytest.mark.parametrize(("size", "status"), [(60_000, 422), (65_537, 413), (70_000, 413), (900_000, 413)])
+@pytest.mark.parametrize(
+    ("size", "status"), [(60_000, 422), (65_537, 413), (70_000, 413), (900_000, 413)]
+)
 def test_a_chunked_body(port: int, size: int, status: int) -> None:
     body = b'{"name": "' + b"x" * (size - 12) + b'"}'
     chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)

@@ -101,9 +101,7 @@ def test_invites_that_cannot_be(table: Table, query: str, nobody: Client) -> Non
     nobody.refused(nobody.get(table.url, query=query), 422, "validation")
 
 
-def test_an_auditor_sees_private_tables(
-    private: Table, stranger: Client, opened: Services
-) -> None:
+def test_an_auditor_sees_private_tables(private: Table, stranger: Client, opened: Services) -> None:
     token = auth.new_token()
     opened.players.issue(stranger.player_id, auth.token_hash(token), ["read", "audit"])
     auditor = Client(stranger.app, token)
