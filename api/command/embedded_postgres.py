@@ -146,21 +146,18 @@ class EmbeddedPostgres:
             )
 
     def _end_leftover(self) -> None:
-        """End a server that still runs on our cluster after its supervisor was killed. A pid file
-        whose process is another one's by now is removed: PostgreSQL would take it for its own
-        if that process has our user."""
+        """End a server that still runs on our cluster after its supervisor was killed, and remove
+        a pid file that only names such a one: PostgreSQL would refuse to start where the id is
+        another process's by now, or a zombie's that nobody buries (as in many containers)."""
         path = self._cluster / "postmaster.pid"
         try:
             pid = int(path.read_bytes().split(b"\n", 1)[0])
         except (FileNotFoundError, ValueError):
             return
-        if processes.identity(pid) is None:
-            return
-        if self._is_server(pid):
+        if processes.identity(pid) is not None and self._is_server(pid):
             say(f"ending the PostgreSQL of an earlier run (process {pid})")
             processes.end(pid, STOP)
-        else:
-            path.unlink()
+        path.unlink(missing_ok=True)
 
     def _is_server(self, pid: int) -> bool:
         """Whether the process is a server on our cluster."""

@@ -27,6 +27,8 @@ MARK = "ABBOT_SUPERVISED"
 LOG_BYTES = 10_000_000
 LOG_FILES = 3
 FIRST_TRIES = 3
+TELL_AFTER = 10.0
+"""Seconds between two lines about something that takes long."""
 SHORTEST_PAUSE, LONGEST_PAUSE, STEADY = 0.5, 30.0, 60.0
 
 
@@ -141,8 +143,8 @@ class Supervisor:
         process = _running(service)
         told = time.monotonic()
         while process.poll() is None:
-            self.wait(5)
-            if time.monotonic() - told > 10:
+            self.wait(min(5.0, TELL_AFTER))
+            if time.monotonic() - told > TELL_AFTER:
                 told = time.monotonic()
                 say(f"still waiting for {service.name}{self._last_line(service)}")
         self._buried(service)
@@ -193,7 +195,7 @@ class Supervisor:
                 service.is_ready = service.was_ready = True
                 return True
             self.wait(0.05)
-            if time.monotonic() - told > 10:
+            if time.monotonic() - told > TELL_AFTER:
                 told = time.monotonic()
                 say(f"still waiting for {service.name}{self._last_line(service)}")
 
