@@ -38,6 +38,7 @@ from domain.game import (
     legal_moves,
     listed_moves,
     new_game,
+    push,
     view,
 )
 from domain.randomness import commitment
@@ -321,6 +322,33 @@ def test_an_explanation_says_what_the_referee_does(rules, seats):
                         result.rule,
                         result.detail,
                         result.facts,
+                    )
+
+
+@each_cell
+def test_pushing_a_move_is_deciding_it_in_place(rules, seats):
+    for play in games(rules, seats, 1):
+        pool: dict[bytes, dict[str, Any]] = {}
+        for table in play.play(120):
+            game = table.game
+            if game.turn is None:
+                continue
+            context = Context(table.secret, table.now)
+            pool |= {canonical(move): move for move in legal_moves(game, game.turn.seat)}
+            for move in play.rng.sample(list(pool.values()), min(len(pool), 4)):
+                pushed = game.copy()
+                result = outcome(table, as_command(table, move))
+                if isinstance(result, Refused):
+                    with pytest.raises(Refused) as caught:
+                        push(pushed, move, context)
+                    assert (caught.value.rule, caught.value.facts) == (result.rule, result.facts)
+                    assert plain(pushed) == plain(game)
+                else:
+                    events = push(pushed, move, context)
+                    assert [each[:2] for each in events] == [each[:2] for each in result]
+                    assert [each.data for each in events] == [each.data for each in result]
+                    assert plain(pushed) == plain(
+                        decide(game, as_command(table, move), context).game
                     )
 
 
