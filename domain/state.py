@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .times import plus_seconds
 
 if TYPE_CHECKING:
-    from .ruleset import Round, Ruleset
+    from .ruleset import Ruleset
 
 LOBBY, ACTIVE, FINISHED, CANCELLED, ABANDONED = (
     "lobby",
@@ -81,7 +81,8 @@ class Game:
     )
 
     rules: Ruleset
-    play: Round
+    play: Any
+    """The round in play, a `Round` of the game's own kind."""
 
     def __init__(self, game_id: str) -> None:
         self.game_id = game_id

@@ -96,8 +96,10 @@ def canonical(game: Game, play: HallelujaRound, seat: int) -> list[Move]:
 
 def due_call(play: HallelujaRound, seat: int) -> str | None:
     """The call that is due when `seat` plays a card now."""
-    left = play.hands[seat].bit_count() - 1
-    return {0: "halleluja", 1: "amen"}.get(left)
+    held = play.hands[seat].bit_count()
+    if held > 2:
+        return None
+    return "amen" if held == 2 else "halleluja"
 
 
 def listed(game: Game, play: HallelujaRound, seat: int) -> list[dict[str, Any]]:

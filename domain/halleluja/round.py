@@ -76,14 +76,8 @@ def dealt(game: Game, data: Mapping[str, Any]) -> HallelujaRound:
     return HallelujaRound(hands, pile, [NUMBER[data["turned_up"]]])
 
 
-def _round(game: Game) -> HallelujaRound:
-    play = game.play
-    assert isinstance(play, HallelujaRound)
-    return play
-
-
 def _card_played(game: Game, event: AnyEvent) -> None:
-    play = _round(game)
+    play: HallelujaRound = game.play
     data = event.data
     card = NUMBER[data["card"]]
     play.hands[data["seat"]] ^= 1 << card
@@ -98,7 +92,7 @@ def _card_played(game: Game, event: AnyEvent) -> None:
 
 
 def _cards_drawn(game: Game, event: AnyEvent) -> None:
-    play = _round(game)
+    play: HallelujaRound = game.play
     data = event.data
     cards = data["cards"]
     play.hands[data["seat"]] |= mask(cards)
@@ -114,7 +108,7 @@ def _cards_drawn(game: Game, event: AnyEvent) -> None:
 
 
 def _pile_reshuffled(game: Game, event: AnyEvent) -> None:
-    play = _round(game)
+    play: HallelujaRound = game.play
     play.pile = [NUMBER[card] for card in reversed(event.data["draw_pile"])]
     play.reshuffles += 1
     given_up = [seat for seat in game.resigned if play.hands[seat]]
@@ -127,7 +121,7 @@ def _pile_reshuffled(game: Game, event: AnyEvent) -> None:
 
 def _word_exclaimed(game: Game, event: AnyEvent) -> None:
     seat = event.data["seat"]
-    _round(game).hear(seat)
+    game.play.hear(seat)
     game.spoke = {**game.spoke, seat: event.version}
 
 

@@ -22,12 +22,6 @@ WORLDLY_WORDS_HEARD = 3
 ANNOYED_DRAWS = 2
 
 
-def _round(game: Game) -> HallelujaRound:
-    play = game.play
-    assert isinstance(play, HallelujaRound)
-    return play
-
-
 class Halleluja(Ruleset):
     """Halleluja under the rules of its sheet and the rulings on it."""
 
@@ -49,16 +43,16 @@ class Halleluja(Ruleset):
         return dealt(game, data)
 
     def turn_began(self, game: Game) -> None:
-        play = _round(game)
+        play: HallelujaRound = game.play
         play.drawn = None
         play.lapse()
 
     def seat_resigned(self, game: Game, seat: int) -> None:
         if game.turn is not None and game.turn.seat == seat:
-            _round(game).pending = 0
+            game.play.pending = 0
 
     def after_resignation(self, unfolding: Unfolding, seat: int) -> None:
-        play = _round(unfolding.game)
+        play: HallelujaRound = unfolding.game.play
         hand = names(play.hands[seat])
         shuffled = unfolding.chance(randomness.RESHUFFLE, play.reshuffles).shuffled(hand)
         _record_pile(unfolding, play, shuffled)
@@ -70,26 +64,26 @@ class Halleluja(Ruleset):
         return _PERFORM[move["type"]](unfolding, seat, move)
 
     def legal_moves(self, game: Game, seat: int) -> list[Move]:
-        return moves.canonical(game, _round(game), seat)
+        return moves.canonical(game, game.play, seat)
 
     def listed_moves(self, game: Game, seat: int) -> list[dict[str, Any]]:
-        return moves.listed(game, _round(game), seat)
+        return moves.listed(game, game.play, seat)
 
     def reason(self, game: Game, seat: int, move: Move) -> Reason:
-        return moves.reason(game, _round(game), seat, move)
+        return moves.reason(game, game.play, seat, move)
 
     def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
-        call = moves.due_call(_round(game), seat) if move["type"] == "play" else None
+        call = moves.due_call(game.play, seat) if move["type"] == "play" else None
         return move if call is None else {**move, "call": call}
 
     def hand(self, game: Game, seat: int) -> list[str]:
-        return names(_round(game).hands[seat])
+        return names(game.play.hands[seat])
 
     def hand_count(self, game: Game, seat: int) -> int:
-        return _round(game).hands[seat].bit_count()
+        return int(game.play.hands[seat].bit_count())
 
     def table_view(self, game: Game) -> dict[str, Any]:
-        play = _round(game)
+        play: HallelujaRound = game.play
         return {
             "top": NAMES[play.top],
             "symbol_in_force": SYMBOLS[play.symbol_in_force],
@@ -99,25 +93,28 @@ class Halleluja(Ruleset):
         }
 
     def own_view(self, game: Game, seat: int) -> dict[str, Any]:
-        drawn = _round(game).drawn
+        drawn = game.play.drawn
         if drawn is None or game.turn is None or game.turn.seat != seat:
             return {}
         return {"drawn": NAMES[drawn]}
 
     def turn_view(self, game: Game) -> dict[str, Any]:
-        pending = _round(game).pending
+        pending = game.play.pending
         return {"pending_draw": pending} if pending else {}
 
 
 def _play_card(unfolding: Unfolding, seat: int, move: Move) -> After:
     game = unfolding.game
-    play = _round(game)
+    play: HallelujaRound = game.play
     card = moves.number_of(move)
     call = move.get("call")
     _judge_play(game, play, seat, move, card)
     due = moves.due_call(play, seat)
-    data: dict[str, Any] = {name: move[name] for name in ("card", "wish", "call") if name in move}
-    data["seat"] = seat
+    data: dict[str, Any] = {"seat": seat, "card": move["card"]}
+    if "wish" in move:
+        data["wish"] = move["wish"]
+    if call is not None:
+        data["call"] = call
     unfolding.record("card.played", data)
     if call in WORLDLY_WORDS:
         _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
@@ -191,7 +188,7 @@ def _take_effect(unfolding: Unfolding, seat: int, kind: int) -> After:
 
 def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> After:
     game = unfolding.game
-    play = _round(game)
+    play: HallelujaRound = game.play
     if play.pending:
         _draw(unfolding, seat, play.pending, "annoyed")
         ends = game.options["annoyed_ends_turn"]
@@ -219,14 +216,14 @@ def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> After:
 
 
 def _keep_card(unfolding: Unfolding, seat: int, move: Move) -> After:
-    if _round(unfolding.game).drawn is None:
+    if unfolding.game.play.drawn is None:
         raise illegal("halleluja.drawn-card", "You have not drawn a card that you could keep.")
     unfolding.record("card.kept", {"seat": seat})
     return After(unfolding.game.next_active(seat))
 
 
 def _exclaim(unfolding: Unfolding, seat: int, move: Move) -> After:
-    _require_ears(_round(unfolding.game), seat, move["word"])
+    _require_ears(unfolding.game.play, seat, move["word"])
     unfolding.record("word.exclaimed", {"seat": seat, "word": move["word"]})
     _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
     return TURN_GOES_ON
@@ -237,7 +234,7 @@ _PERFORM = {"play": _play_card, "draw": _draw_card, "keep": _keep_card, "exclaim
 
 def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:
     """`seat` draws `count` cards, or as many as exist; whether it drew any."""
-    play = _round(unfolding.game)
+    play: HallelujaRound = unfolding.game.play
     if len(play.pile) < count and len(play.laid) > 1:
         under_top = [NAMES[card] for card in play.laid[:-1]]
         shuffled = unfolding.chance(randomness.RESHUFFLE, play.reshuffles).shuffled(under_top)

@@ -57,15 +57,9 @@ def dealt(game: Game, data: Mapping[str, Any]) -> VallelujahRound:
     return VallelujahRound(armies, mask(data["undealt"]))
 
 
-def _round(game: Game) -> VallelujahRound:
-    play = game.play
-    assert isinstance(play, VallelujahRound)
-    return play
-
-
 def _battalion_led(game: Game, event: AnyEvent) -> None:
     data = event.data
-    _field(_round(game), data["seat"], mask(data["units"]), data["strength"])
+    _field(game.play, data["seat"], mask(data["units"]), data["strength"])
 
 
 def _field(play: VallelujahRound, seat: int, units: int, strength: int) -> None:
@@ -76,7 +70,7 @@ def _field(play: VallelujahRound, seat: int, units: int, strength: int) -> None:
 
 
 def _battalion_beaten(game: Game, event: AnyEvent) -> None:
-    play = _round(game)
+    play: VallelujahRound = game.play
     data = event.data
     seat = data["seat"]
     _field(play, seat, mask(data["units"]), data["strength"])
@@ -87,7 +81,7 @@ def _battalion_beaten(game: Game, event: AnyEvent) -> None:
 
 
 def _arena_taken(game: Game, event: AnyEvent) -> None:
-    play = _round(game)
+    play: VallelujahRound = game.play
     data = event.data
     play.armies[data["seat"]] |= 1 << NUMBER[data["captured"]]
     play.arena = play.strength = 0

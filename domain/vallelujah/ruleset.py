@@ -19,12 +19,6 @@ REPETITIONS = 3
 """A position that stands so often makes the round void (vallelujah.repetition)."""
 
 
-def _round(game: Game) -> VallelujahRound:
-    play = game.play
-    assert isinstance(play, VallelujahRound)
-    return play
-
-
 class Vallelujah(Ruleset):
     """Vallelujah under the rules of its sheet and the rulings on it."""
 
@@ -47,12 +41,12 @@ class Vallelujah(Ruleset):
     def turn_began(self, game: Game) -> None:
         turn = game.turn
         assert turn is not None
-        play = _round(game)
+        play: VallelujahRound = game.play
         position = play.position(game, turn.seat)
         play.seen[position] = play.seen.get(position, 0) + 1
 
     def is_repetition(self, game: Game, seat: int) -> bool:
-        play = _round(game)
+        play: VallelujahRound = game.play
         return play.seen.get(play.position(game, seat), 0) + 1 >= REPETITIONS
 
     def check_shape(self, move: Move) -> None:
@@ -62,22 +56,22 @@ class Vallelujah(Ruleset):
         return _PERFORM[move["type"]](unfolding, seat, move)
 
     def legal_moves(self, game: Game, seat: int) -> list[Move]:
-        return moves.canonical(game, _round(game), seat)
+        return moves.canonical(game, game.play, seat)
 
     def listed_moves(self, game: Game, seat: int) -> list[dict[str, Any]]:
-        return moves.listed(game, _round(game), seat)
+        return moves.listed(game, game.play, seat)
 
     def reason(self, game: Game, seat: int, move: Move) -> Reason:
-        return moves.reason(_round(game), seat, move)
+        return moves.reason(game.play, seat, move)
 
     def hand(self, game: Game, seat: int) -> list[str]:
-        return names(_round(game).armies[seat])
+        return names(game.play.armies[seat])
 
     def hand_count(self, game: Game, seat: int) -> int:
-        return _round(game).armies[seat].bit_count()
+        return int(game.play.armies[seat].bit_count())
 
     def table_view(self, game: Game) -> dict[str, Any]:
-        play = _round(game)
+        play: VallelujahRound = game.play
         shown: dict[str, Any] = {"discarded": in_byte_order(play.discarded)}
         if play.arena:
             shown["arena"] = {
@@ -90,7 +84,7 @@ class Vallelujah(Ruleset):
 
 def _lead(unfolding: Unfolding, seat: int, move: Move) -> After:
     game = unfolding.game
-    play = _round(game)
+    play: VallelujahRound = game.play
     if play.arena:
         raise illegal(
             "vallelujah.must-beat",
@@ -116,7 +110,7 @@ def _lead(unfolding: Unfolding, seat: int, move: Move) -> After:
 
 def _beat(unfolding: Unfolding, seat: int, move: Move) -> After:
     game = unfolding.game
-    play = _round(game)
+    play: VallelujahRound = game.play
     if not play.arena:
         raise illegal("vallelujah.lead", "The arena is empty: lead one unit.")
     units = _own_units(play, seat, move)
@@ -187,7 +181,7 @@ def _taken(play: VallelujahRound, take: str | None, rule: str) -> str:
 
 def _take(unfolding: Unfolding, seat: int, move: Move) -> After:
     game = unfolding.game
-    play = _round(game)
+    play: VallelujahRound = game.play
     if not play.arena:
         raise illegal("vallelujah.lead", "The arena is empty: lead one unit.")
     if moves.can_beat(play.armies[seat], play.arena.bit_count(), play.strength):
@@ -219,6 +213,6 @@ def _own_units(play: VallelujahRound, seat: int, move: Move) -> int:
 
 
 def _pass_on(game: Game, seat: int) -> After:
-    if not _round(game).armies[seat]:
+    if not game.play.armies[seat]:
         return After(winner=seat)
     return After(game.next_active(seat))
