@@ -89,7 +89,10 @@ class Supervisor:
         for end in self._wakeup:
             os.set_blocking(end, False)
         signal.set_wakeup_fd(self._wakeup[1], warn_on_full_buffer=False)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        stops = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup has it ignored
+            stops.append(signal.SIGHUP)
+        for number in stops:
             self._handlers[number] = signal.signal(number, self._asked_to_stop)
         self._handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)
         return self

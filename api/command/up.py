@@ -70,7 +70,7 @@ def _run(supervisor: Supervisor, settings: Settings) -> None:
             "ABBOT_DATABASE_URL": settings.database_url,
             "ABBOT_OWNER_DATABASE_URL": settings.owner_database_url,
             "ABBOT_BROKER_URL": settings.broker_url,
-            "ABBOT_HOST": settings.host,
+            "ABBOT_HOST": WILDCARDS.get(settings.host, settings.host),
             "ABBOT_PORT": str(settings.port),
         },
     )
