@@ -1,0 +1,63 @@
+"""The README's first game works as it is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.e2e.conftest import Installation
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+def blocks(section: str) -> list[str]:
+    """The shell commands of a section of the README."""
+    text = README.read_text(encoding="utf-8")
+    body = text.split(f"## {section}\n", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"```sh\n(.*?)```", body, re.DOTALL)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the README's commands use curl")
+def test_the_first_game_as_written(installation: Installation) -> None:
+    (script,) = blocks("A first game")
+    done = subprocess.run(
+        ["sh", "-eu", "-c", script],
+        env=os.environ | {"ABBOT_PORT": str(urlsplit(installation.api.url).port)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    versions = [line["version"] for line in lines if "version" in line]
+    assert versions == list(range(1, len(versions) + 1))
+    assert {"game.created", "game.started", "round.dealt"} <= {
+        line["type"] for line in lines if "type" in line
+    }
+    moves = next(line for line in lines if isinstance(line, list))
+    assert moves[0]["type"] in ("card.played", "cards.drawn")
+
+
+def test_the_two_commands_exist() -> None:
+    (script,) = blocks("Two commands")
+    told = subprocess.run(
+        [str(README.parent / "abbot"), "help"], capture_output=True, text=True, check=True
+    ).stdout
+    for line in script.splitlines():
+        name = line.split()[1]
+        assert re.search(rf"^\s+{name}\s", told, re.MULTILINE), name
+
+
+def test_every_link_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", README.read_text(encoding="utf-8"))
+    assert links
+    for link in links:
+        assert (README.parent / link).exists(), link
