@@ -9,6 +9,7 @@ import orjson
 from flask import Response, request
 
 from domain.commands import Command, Context
+from domain.explaining import wording
 from domain.game import Game, Refused, decide, listed_moves
 from eventstore.errors import GameNotFound, KeyReused
 from eventstore.executor import Outcome
@@ -123,6 +124,8 @@ def refusal(refused: Refused, game: Game | None, call: Call) -> Problem:
     )
     if refused.facts:
         problem.more["facts"] = refused.facts
+    if game is not None and refused.rule is not None:
+        problem.more["wording"] = wording(game, refused.rule)
     if game is None or problem.status not in (409, 422) or refused.code == "validation":
         return problem
     problem.more["version"] = game.version

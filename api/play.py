@@ -15,7 +15,7 @@ from domain.commands import (
     Resign,
     StartGame,
 )
-from domain.game import Game, Refused, bind, decide, explain, listed_moves, overdue
+from domain.game import Explanation, Game, Refused, bind, decide, explain, listed_moves, overdue
 from eventstore.errors import GameNotFound, KeyReused
 from eventstore.store import Loaded
 
@@ -232,14 +232,22 @@ def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Respo
     call.validate()
     wanted = command()
     changing.require_match(call, game, wanted)
-    body = {"legal": True, "rules": _judge(call, loaded, wanted)}
+    explanation = _judge(call, loaded, wanted)
+    body = {
+        "legal": True,
+        "rules": explanation.rules,
+        "rule": explanation.rule,
+        "wording": explanation.wording,
+        "detail": explanation.detail,
+        "facts": explanation.facts,
+    }
     response = responses.json(body)
     response.headers["ETag"] = f'"{game.version}"'
     return response
 
 
-def _judge(call: Call, loaded: Loaded, command: MakeMove) -> list[str]:
-    """The rules that make the move legal; nothing is recorded, an overdue turn's end neither."""
+def _judge(call: Call, loaded: Loaded, command: MakeMove) -> Explanation:
+    """Why the move is legal; nothing is recorded, an overdue turn's end neither."""
     game = loaded.game
     context = Context(loaded.secret, loaded.now)
     bound = bind(game, command)
@@ -247,6 +255,6 @@ def _judge(call: Call, loaded: Loaded, command: MakeMove) -> list[str]:
         game = decide(game, ExpireTurn(game.round, game.turn.number), context).game
     try:
         decide(game, bound, context)
-        return explain(game, bound).rules
+        return explain(game, bound)
     except Refused as refused:
         raise changing.refusal(refused, game, call) from None

@@ -73,6 +73,12 @@ class DryRun(Answered):
 
     legal = boolean("True; a move that is not legal is refused as it would be.", required=True)
     rules = texts("The ids of the rules that make it legal.", required=True)
+    rule = text("The id of the deciding one.", required=True)
+    wording = text("Its wording.", required=True)
+    detail = text("Why it is legal, for people.", required=True)
+    facts = fields.Dict(
+        keys=fields.String(), required=True, metadata={"description": "What that rests on."}
+    )
 
 
 class MoveQuery(Request):

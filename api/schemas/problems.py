@@ -29,7 +29,8 @@ class Problem(Answered):
     detail = text("What happened this time, for people.", required=True)
     code = open_text("What happened, for programs.", tuple(KINDS), required=True)
     errors = many(FieldFault, "The values at fault, of `validation`.")
-    rule = text("The id of the rule that decides; `/v1/rulesets/{ruleset}` has its wording.")
+    rule = text("The id of the rule that decides.")
+    wording = text("That rule's wording, in the version that the game pins.")
     facts = fields.Dict(
         keys=fields.String(), metadata={"description": "What the refusal rests on."}
     )

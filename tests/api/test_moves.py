@@ -39,12 +39,19 @@ def test_a_move(match: Table) -> None:
 def test_legal_moves_are_listed_for_the_seat_to_move(match: Table) -> None:
     mover, other = match.mover(), match.other()
     listed = mover.get(f"{match.url}/legal-moves", expect=200)
+    wordings = {rule.id: rule.wording for rule in RULESETS["halleluja"].rules}
     assert listed.headers["ETag"] == f'"{listed.get_json()["version"]}"'
     assert listed.get_json()["legal_moves"] == match.game(mover)["you"]["legal_moves"]
     for entry in listed.get_json()["legal_moves"]:
         assert (entry["move"]["round"], entry["move"]["turn"]) == (1, 1)
         answer = mover.post(f"{match.url}/moves", entry["move"], query="dry_run=true", expect=200)
-        assert answer.get_json() == {"legal": True, "rules": entry["rules"]}
+        judged = answer.get_json()
+        assert judged["legal"] is True
+        assert judged["rules"] == entry["rules"]
+        assert judged["rule"] == entry["rules"][0]
+        assert judged["wording"] == wordings[judged["rule"]]
+        assert judged["detail"]
+        assert judged["facts"].get("card") == entry["move"].get("card")
     assert other.get(f"{match.url}/legal-moves").get_json()["legal_moves"] == []
 
 
@@ -69,7 +76,8 @@ def test_an_illegal_move(match: Table, query: str) -> None:
     answer = client.post(f"{match.url}/moves", _illegal(match, client), query=query)
     problem = client.refused(answer, 422, "illegal-move")
     assert problem["type"] == "/problems/illegal-move"
-    assert problem["rule"] in {rule.id for rule in RULESETS["halleluja"].rules}
+    wordings = {rule.id: rule.wording for rule in RULESETS["halleluja"].rules}
+    assert problem["wording"] == wordings[problem["rule"]]
     assert problem["detail"]
     game = match.game(client)
     assert problem["legal_moves"] == game["you"]["legal_moves"]
