@@ -44,12 +44,13 @@ def check_syntax() -> None:
 def require_match(version: int) -> None:
     """412 unless If-Match, if there is one, names `version` strongly or is `*`.
 
-    A tag of a game that has a rematch (`"17r"`) names the same version.
+    The tags of a game that has a rematch (`"17r"`) and of its history as NDJSON (`"17n"`) name
+    the same version.
     """
     if "If-Match" not in request.headers:
         return
     tags = _tags("If-Match")
-    current = (str(version), f"{version}r")
+    current = (str(version), f"{version}r", f"{version}n")
     if tags is None or any(not weak and tag in current for weak, tag in tags):
         return
     raise Problem(

@@ -111,5 +111,5 @@ def revoke_token(call: Call, token_id: str) -> Response:
     call.require_play()
     call.validate()
     if not services().players.revoke(caller.player_id, token_id):
-        raise not_found("You have no such token in force.")
+        raise not_found("You never had such a token.")
     return responses.nothing()

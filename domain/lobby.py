@@ -208,7 +208,8 @@ def _error(field: str, message: str) -> dict[str, str]:
 
 def _raise_if(errors: list[dict[str, str]]) -> None:
     if errors:
-        raise Refused(VALIDATION, "Some values cannot be accepted.", errors=errors)
+        detail = "; ".join(f"{error['field']}: {error['message']}" for error in errors)
+        raise Refused(VALIDATION, detail, errors=errors)
 
 
 def _option_errors(rules: Ruleset, options: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -241,8 +242,10 @@ def _require_lobby(game: Game) -> None:
     if game.status != LOBBY:
         raise Refused(
             NOT_IN_LOBBY,
-            "That can only be done before the start.",
-            rule="table.leaving",
+            "That can only be done before the start; now a player can resign."
+            if game.status == ACTIVE
+            else "That can only be done before the start, and this table is closed.",
+            rule="table.lobby",
             facts={"status": game.status},
         )
 

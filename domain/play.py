@@ -198,7 +198,7 @@ def _require_named_turn(game: Game, seat: int, command: MakeMove) -> None:
         )
     raise Refused(
         STALE_TURN,
-        "The turn that this move was meant for is over.",
+        "The turn that this move was meant for is not the one that runs.",
         rule="table.turn-named",
         facts=facts,
     )

@@ -18,6 +18,12 @@ TABLE_RULES = (
         "ruling",
     ),
     Rule(
+        "table.lobby",
+        "Seats are taken and given up, and settings changed, before the start only. After it a "
+        "player can resign, and the table stays as it is.",
+        "ruling",
+    ),
+    Rule(
         "table.match",
         "A match goes to the first seat that has won the agreed number of rounds. The winner of a "
         "round scores 1, everyone else 0, and the next round is dealt at once.",

@@ -17,8 +17,8 @@ ON CONFLICT (game_id, code_hash) DO NOTHING
 """
 
 _REVOKE: LiteralString = """
-UPDATE invites SET revoked_at = now()
-WHERE game_id = %(game_id)s::uuid AND code_hash = %(code_hash)s AND revoked_at IS NULL
+UPDATE invites SET revoked_at = coalesce(revoked_at, now())
+WHERE game_id = %(game_id)s::uuid AND code_hash = %(code_hash)s
 RETURNING true
 """
 
@@ -67,7 +67,7 @@ class Invites:
         return text
 
     def revoke(self, game_id: str, code: str) -> bool:
-        """End an invitation; False if there is none with this code."""
+        """End an invitation, if it is in force; False if there never was one with this code."""
         return bool(self.database.run(_REVOKE, _named(game_id, code)))
 
     def valid(self, game_id: str, code: str) -> bool:

@@ -43,8 +43,8 @@ ORDER BY token_id DESC LIMIT %(limit)s
 """
 
 _REVOKE: LiteralString = """
-UPDATE tokens SET revoked_at = now()
-WHERE player_id = %(player_id)s::uuid AND token_id = %(token_id)s::uuid AND revoked_at IS NULL
+UPDATE tokens SET revoked_at = coalesce(revoked_at, now())
+WHERE player_id = %(player_id)s::uuid AND token_id = %(token_id)s::uuid
 RETURNING true
 """
 
@@ -107,7 +107,7 @@ class Players:
         return [Token(token_id, tuple(scopes), at) for token_id, scopes, at in rows]
 
     def revoke(self, player_id: str, token_id: str) -> bool:
-        """End a token of that player; False if the player has no such valid token."""
+        """End a token of that player, if it is in force; False if the player never had it."""
         parameters = {"player_id": player_id, "token_id": token_id}
         return bool(self.database.run(_REVOKE, parameters))
 

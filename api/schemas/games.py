@@ -127,7 +127,12 @@ class SeatChange(Request):
     """What one changes of one's own seat."""
 
     client_seed = client_seed("Your own part in the shuffle, in place of an earlier one.")
-    ready = boolean("True: you are ready again.", validate=validate.Equal(True))
+    ready = boolean(
+        "True: you are ready again.",
+        validate=validate.Equal(
+            True, error="can only be true; a change of the table is what unsets it"
+        ),
+    )
 
 
 class EmptyObject(Request):
