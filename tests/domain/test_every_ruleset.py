@@ -52,7 +52,7 @@ from tests.golden import playthrough
 from .positions import GAME_ID, PLAYERS, Table, lobby, plain
 
 LONG = os.environ.get("ABBOT_LONG") == "1"
-GAMES = 60 if LONG else 3
+GAMES = 25 if LONG else 3
 """Games for each count of seats."""
 
 FREE_MOVES = {"halleluja": [{"type": "exclaim", "word": "mau"}], "vallelujah": []}
