@@ -59,8 +59,8 @@ def test_a_revoked_token_is_nobodys(players: Players) -> None:
     other = players.register("Bo", _hash(), ["play"])
     assert not players.revoke(other.player_id, caller.token_id)
     assert players.lookup(own) is not None
-    assert players.revoke(caller.player_id, caller.token_id)
-    assert not players.revoke(caller.player_id, caller.token_id)
+    for _ in range(2):  # who did not get the first answer asks again
+        assert players.revoke(caller.player_id, caller.token_id)
     assert players.lookup(own) is None
     assert players.tokens(caller.player_id) == []
 
@@ -105,8 +105,9 @@ def test_an_invitation(executor: Executor, invites: Invites) -> None:
     assert not invites.valid(other.game_id, code)
     assert not invites.valid(table.game_id, code.upper())
     assert code != invites.create(table.game_id)
-    assert invites.revoke(table.game_id, code)
-    assert not invites.revoke(table.game_id, code)
+    for _ in range(2):
+        assert invites.revoke(table.game_id, code)
+    assert not invites.revoke(other.game_id, code)
     assert not invites.valid(table.game_id, code)
 
 
