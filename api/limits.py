@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from flask import Flask, request
+from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import HTTPException
 
 from .problems import Problem, not_found
 
 MAX_BODY = 64 * 1024
 """Bytes; the most that a request body may have."""
 
+
+_UNREADABLE = (ParseException, OSError, ValueError)
+"""What reading a body raises when the client breaks off, or its chunks are no chunks."""
 
 MAX_DRAINED = 1024 * 1024
 """Bytes of a body too large that are still read."""
@@ -28,6 +33,20 @@ def _drain() -> None:
         rest -= len(block)
 
 
+def _body() -> bytes:
+    try:
+        return request.get_data()
+    except HTTPException:
+        raise
+    except _UNREADABLE:
+        raise _broken("The body is not chunked as it says.") from None
+
+
+def _broken(detail: str) -> Problem:
+    """400 for a body whose end is not known."""
+    return Problem("malformed-request", detail)
+
+
 def register(app: Flask) -> None:
     """First the size (413), then the path and method (404, 405 by the router)."""
     # One byte more than is allowed: a body of unknown length is cut off there and seen to be too
@@ -37,9 +56,13 @@ def register(app: Flask) -> None:
 
     @app.before_request
     def _limit() -> None:
-        if (request.content_length or 0) > MAX_BODY or len(request.get_data()) > MAX_BODY:
+        announced = request.content_length
+        if (announced or 0) > MAX_BODY or (received := len(_body())) > MAX_BODY:
             _drain()
             raise Problem("too-large", f"A body may have at most {MAX_BODY} bytes.")
+        if announced is not None and received < announced:
+            # RFC 9112, section 8: what was cut off was not meant to be carried out like that.
+            raise _broken(f"The body ends after {received} of {announced} bytes.")
         raw_path = str(request.environ.get("RAW_URI", "")).partition("?")[0].lower()
         if "%2f" in raw_path or "%5c" in raw_path:
             raise not_found("There is no such path.")

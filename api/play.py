@@ -10,12 +10,20 @@ from domain.commands import (
     ComeBack,
     Command,
     Context,
-    ExpireTurn,
     MakeMove,
     Resign,
     StartGame,
 )
-from domain.game import Explanation, Game, Refused, bind, decide, explain, listed_moves, overdue
+from domain.game import (
+    Explanation,
+    Game,
+    Refused,
+    bind,
+    decide,
+    explain,
+    listed_moves,
+    require_time,
+)
 from eventstore.errors import GameNotFound, KeyReused
 from eventstore.store import Loaded
 
@@ -107,7 +115,7 @@ def come_back(call: Call, game_id: str) -> Response:
         201: Answer("The new table.", schemas.Game, ("Location", "ETag")),
     },
     body=schemas.EmptyObject,
-    problems=("forbidden", "not-found", "game-not-over", "table-full"),
+    problems=("forbidden", "not-found", "game-not-over", "not-in-lobby", "table-full"),
     idempotent=True,
     if_match=True,
 )
@@ -115,7 +123,8 @@ def rematch(call: Call, game_id: str) -> Response:
     """Play again.
 
     Opens a table with the same settings and the same seats kept for the same players, or sits down
-    at the one that another player has opened so: it is the same for all who ask.
+    at the one that another player has opened so: it is the same for all who ask. If that one has
+    started or was closed meanwhile, that is a 409 for who has no seat there.
     """
     judged: Game | None = None
 
@@ -247,14 +256,14 @@ def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Respo
 
 
 def _judge(call: Call, loaded: Loaded, command: MakeMove) -> Explanation:
-    """Why the move is legal; nothing is recorded, an overdue turn's end neither."""
+    """Why the move is legal; nothing is recorded, an overdue turn's end neither, and what that
+    will bring is not told before."""
     game = loaded.game
     context = Context(loaded.secret, loaded.now)
     bound = bind(game, command)
-    if overdue(game, loaded.now) and game.turn is not None:
-        game = decide(game, ExpireTurn(game.round, game.turn.number), context).game
     try:
         decide(game, bound, context)
+        require_time(game, bound, loaded.now)
         return explain(game, bound)
     except Refused as refused:
         raise changing.refusal(refused, game, call) from None

@@ -129,9 +129,6 @@ def _round_dealt(game: Game, event: AnyEvent) -> None:
     game.away = frozenset(data["away"])
     game.expired = _by_number(data["expired"])
     game.voids = data["voids"]
-    # A fold may start here; that the clock ended the last round for a seat is all that is known.
-    by = event.by
-    game.ran_out = {by["seat"]: (game.round - 1, 0)} if by["kind"] == "clock" else {}
     game.spoke = {}
     game.play = game.rules.dealt(game, data)
 
@@ -152,7 +149,8 @@ def _turn_expired(game: Game, event: AnyEvent) -> None:
     assert turn is not None
     game.turn = Turn(turn.seat, turn.number, turn.at, turn.extended, True)
     game.expired = {**game.expired, turn.seat: game.expired[turn.seat] + 1}
-    game.ran_out = {**game.ran_out, turn.seat: (game.round, turn.number)}
+    before = game.ran_out.get(turn.seat, frozenset())
+    game.ran_out = {**game.ran_out, turn.seat: before | {(game.round, turn.number)}}
     game.touched = event.version
 
 

@@ -14,7 +14,7 @@ from .commands import Command, Context
 from .events import Event
 from .evolution import AnyEvent
 from .explaining import Explanation, explain
-from .play import bind, push
+from .play import bind, push, require_time
 from .refusals import Refused
 from .registry import get
 from .ruleset import Ruleset
@@ -41,6 +41,7 @@ __all__ = [
     "new_game",
     "overdue",
     "push",
+    "require_time",
     "view",
 ]
 

@@ -32,17 +32,21 @@ def make_move(game: Game, command: MakeMove, context: Context) -> Unfolding:
     turn = _running(game)
     free = move["type"] in game.rules.free_moves
     if not free and seat != turn.seat:
-        raise Refused(
-            NOT_YOUR_TURN,
-            f"It is the turn of seat {turn.seat}, not yours.",
-            rule="table.turn-order",
-            facts={"seat": seat, "turn": {"seat": turn.seat, "number": turn.number}},
-        )
+        raise _out_of_turn(game, seat, turn, named=command.turn is not None)
     unfolding = Unfolding(game, context, by_player(game, seat))
     if seat in game.away:
         unfolding.record("seat.back", {"seat": seat})
     _play(unfolding, seat, move)
     return unfolding
+
+
+def require_time(game: Game, command: MakeMove, now: str) -> None:
+    """Refuse a move of the running turn that `now` comes too late, as the append would."""
+    due, turn = game.due_at, game.turn
+    if due is None or turn is None or now <= due:
+        return
+    if turn.seat == game.seat_of(command.player_id):
+        raise _too_late({"due_at": due, "received_at": now})
 
 
 def push(game: Game, move: Move, context: Context) -> list[Event]:
@@ -189,17 +193,35 @@ def _require_named_turn(game: Game, seat: int, command: MakeMove) -> None:
         "named": {"round": round_number, "turn": number},
         "running": {"round": game.round, "turn": turn.number, "seat": turn.seat},
     }
-    if game.ran_out.get(seat) in ((round_number, number), (round_number, 0)):
-        raise Refused(
-            TURN_EXPIRED,
-            "The time of your turn had run out, and it was played for you.",
-            rule="table.turn-timer",
-            facts=facts,
-        )
+    if (round_number, number) in game.ran_out.get(seat, ()):
+        raise _too_late(facts)
     raise Refused(
         STALE_TURN,
         "The turn that this move was meant for is not the one that runs.",
         rule="table.turn-named",
+        facts=facts,
+    )
+
+
+def _out_of_turn(game: Game, seat: int, turn: Turn, *, named: bool) -> Refused:
+    """What a seat is told that moves when it is another's turn. A move that names no turn and
+    comes after the seat's own ran out is late, whoever was first to find that it had."""
+    facts = {"seat": seat, "turn": {"seat": turn.seat, "number": turn.number}}
+    if not named and game.expired[seat]:
+        return _too_late(facts)
+    return Refused(
+        NOT_YOUR_TURN,
+        f"It is the turn of seat {turn.seat}, not yours.",
+        rule="table.turn-order",
+        facts=facts,
+    )
+
+
+def _too_late(facts: dict[str, Any]) -> Refused:
+    return Refused(
+        TURN_EXPIRED,
+        "The time of your turn had run out, and it was played for you.",
+        rule="table.turn-timer",
         facts=facts,
     )
 

@@ -113,8 +113,8 @@ class Game:
         self.touched = 0
         # The version of each seat's last free move in this round.
         self.spoke: dict[int, int] = {}
-        # Each seat's last expired turn as (round, turn number); number 0: whichever ended it.
-        self.ran_out: dict[int, tuple[int, int]] = {}
+        # Each seat's expired turns as (round, turn number).
+        self.ran_out: dict[int, frozenset[tuple[int, int]]] = {}
         self.result: dict[str, Any] | None = None
         self.secret: str | None = None
 

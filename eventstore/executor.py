@@ -392,7 +392,8 @@ class Executor:
             try:
                 return decide(loaded.game, command, _context(loaded))
             except Refused as refused:
-                if refused.code in (ALREADY_SEATED, NOT_IN_LOBBY):
+                seated = loaded.game.seat_of(player_id) is not None
+                if seated and refused.code in (ALREADY_SEATED, NOT_IN_LOBBY):
                     return _nothing(loaded)
                 raise
 

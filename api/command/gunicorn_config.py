@@ -16,7 +16,7 @@ _host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
 
 bind = f"{_host}:{_settings.port}"
 workers = _settings.api_workers
-worker_class = "gevent"
+worker_class = "api.http_worker.HttpWorker"
 worker_connections = 1000
 # A socket through which anyone with our user id could stop or change the server, and which lies
 # outside of the data folder where the path is too long for one: not needed here.

@@ -1,13 +1,15 @@
 """As whom PostgreSQL runs: it refuses to be root, so a root's `./abbot` needs another way.
 
 An ordinary user runs it as himself. Root runs it as the user who owns the data that is there; for
-new data as the checkout's owner or, where that is root too, as `nobody`, if that user can reach
-the files; else in a user namespace, in which root's own id is shown as an ordinary one. No
+new data as the checkout's owner or, where that is root too, under an id that no user has, if that
+can reach the files; else in a user namespace, in which root's own id is shown as an ordinary one.
+As `nobody` only where neither works: other services run as that user, and could read the data. No
 permission outside of the data folder is ever changed, and no user is made.
 """
 
 from __future__ import annotations
 
+import grp
 import json
 import os
 import pwd
@@ -20,6 +22,7 @@ from api.command.console import CommandFailed
 
 SPAWN = Path(__file__).with_name("spawn.py")
 OVERFLOW_ID = 65534
+UNUSED_IDS = (54320, 59999)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,10 @@ def choose(cluster: Path, binaries: Path, checkout: Path) -> RunAs:
     elif owner == 0:
         candidates = [RunAs(inside=_ordinary_ids())]
     else:
-        users = [RunAs(user=ids) for ids in _unprivileged(checkout)]
-        candidates = [*users, RunAs(inside=_ordinary_ids())]
+        status = checkout.stat()
+        owners = [RunAs(user=(status.st_uid, status.st_gid))] if status.st_uid != 0 else []
+        apart = [RunAs(user=_unused_ids()), RunAs(inside=_ordinary_ids())]
+        candidates = [*owners, *apart, RunAs(user=_nobody())]
     reasons = []
     for candidate in candidates:
         # Only what makes the data needs a name.
@@ -96,15 +101,19 @@ def choose(cluster: Path, binaries: Path, checkout: Path) -> RunAs:
     )
 
 
-def _unprivileged(checkout: Path) -> list[tuple[int, int]]:
-    """Whom root may run the server as: the checkout's owner rather than `nobody`."""
-    status = checkout.stat()
-    users = [(status.st_uid, status.st_gid)] if status.st_uid != 0 else []
+def _unused_ids() -> tuple[int, int]:
+    """A user and group id that nobody on this system has, from a range that systems leave alone."""
+    taken = {user.pw_uid for user in pwd.getpwall()} | {group.gr_gid for group in grp.getgrall()}
+    free = next(number for number in range(*UNUSED_IDS) if number not in taken)
+    return free, free
+
+
+def _nobody() -> tuple[int, int]:
     try:
         nobody = pwd.getpwnam("nobody")
-        return [*users, (nobody.pw_uid, nobody.pw_gid)]
+        return nobody.pw_uid, nobody.pw_gid
     except KeyError:
-        return [*users, (OVERFLOW_ID, OVERFLOW_ID)]
+        return OVERFLOW_ID, OVERFLOW_ID
 
 
 def _ordinary_ids() -> tuple[int, int]:

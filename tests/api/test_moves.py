@@ -245,6 +245,27 @@ def test_a_late_move_that_names_no_turn(match: Table, scratch: Scratch) -> None:
     client.refused(answer, 409, "turn-expired")
 
 
+def test_a_late_move_that_names_no_turn_after_the_expiry(match: Table, scratch: Scratch) -> None:
+    """The answer is the same when somebody else found the expiry before the move came."""
+    client, other, move = match.mover(), match.other(), match.choice()
+    del move["round"], move["turn"]
+    scratch.advance(100)
+    other.post(f"{match.url}/moves", {"type": "exclaim", "word": "mau"}, expect=201)
+    client.refused(client.post(f"{match.url}/moves", move), 409, "turn-expired")
+
+
+def test_a_dry_run_foretells_nothing(match: Table, scratch: Scratch) -> None:
+    """What the automatic pick of an overdue turn will be is not told before it is recorded."""
+    mover, other = match.mover(), match.other()
+    before = match.game(other)
+    scratch.advance(100)
+    for client, code in ((mover, "turn-expired"), (other, "not-your-turn")):
+        answer = client.post(f"{match.url}/moves", match.choice(), query="dry_run=true")
+        problem = client.refused(answer, 409, code)
+        assert problem["version"] == before["version"]
+    assert match.game(other)["version"] == before["version"]
+
+
 def test_away_and_back(anna: Client, bert: Client, scratch: Scratch) -> None:
     table = Table.opened(anna, options={"away_after": 1})
     bert.post(f"{table.url}/seats", expect=201)

@@ -129,3 +129,57 @@ def test_an_encoded_slash(port: int) -> None:
     assert _status(port, "GET", "/v1%2Frulesets") == 404
     assert _status(port, "GET", "/v1/rulesets%2Fhalleluja") == 404
     assert _status(port, "GET", "/v1/rulesets/halleluja") == 200
+
+
+HEAD = b"Host: abbot\r\nContent-Type: application/json\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "code"),
+    [
+        (b"POST /v1/players HTTP/1.1\r\n" + CHUNKED + b"ZZ\r\n", 400, "malformed-request"),
+        (b"POST /v1/players HTTP/1.1\r\n" + CHUNKED + b"-5\r\n", 400, "malformed-request"),
+        (b"POST /v1/players HTTP/1.1\r\n" + CHUNKED + b"\r\n", 400, "malformed-request"),
+        (b"POST /v1/players HTTP/1.1\r\n" + CHUNKED + b"2\r\n{}}}\r\n", 400, "malformed-request"),
+        (b"GET /v1/me HTTP/1.1\r\n" + CHUNKED + b"5\r\n{}", 400, "malformed-request"),
+        (b"POST /v1/players HTTP/1.1\r\n" + HEAD + b"Content-Length: 99\r\n\r\n{}", 400,
+         "malformed-request"),
+        (b"nonsense\r\n\r\n", 400, "malformed-request"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "malformed-request"),
+        (b"GET /healthz HTTP/1.1\r\nTransfer-Encoding: foo\r\n\r\n", 400, "malformed-request"),
+        (b"GET /healthz HTTP/1.1\r\nExpect: x\r\n\r\n", 400, "malformed-request"),
+        (b"GET /healthz HTTP/1.1\r\nA: b\r\nContent-Length: x\r\n\r\n", 400, "malformed-request"),
+        (b"GET /?" + b"x" * 9000 + b" HTTP/1.1\r\n\r\n", 414, "too-large"),
+        (b"GET / HTTP/1.1\r\nA: " + b"x" * 9000 + b"\r\n\r\n", 431, "too-large"),
+        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 300 + b"\r\n", 431, "too-large"),
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_answered_with_a_problem(
+    port: int, sent: bytes, status: int, code: str
+) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        client.sendall(sent)
+        client.shutdown(socket.SHUT_WR)
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while block := client.recv(65536):
+                answer += block
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status), answer
+    assert b"content-type: application/problem+json" in head.lower()
+    problem = json.loads(body)
+    assert (problem["status"], problem["code"]) == (status, code)
+    assert b"xxxx" not in body
+
+
+def test_a_body_that_was_cut_off_changes_nothing(port: int, scratch: Scratch) -> None:
+    before = scratch.execute("SELECT count(*) FROM players")
+    body = b'{"name": "Cut"}'
+    for announced in (len(body) + 1, 400):
+        length = b"Content-Length: %d\r\n\r\n" % announced
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+            client.sendall(b"POST /v1/players HTTP/1.1\r\n" + HEAD + length + body)
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(65536).startswith(b"HTTP/1.1 400 ")
+    assert scratch.execute("SELECT count(*) FROM players") == before

@@ -446,6 +446,35 @@ def test_a_move_for_ones_own_turn_that_ran_out():
     assert refusal.rule
 
 
+def test_each_of_ones_own_turns_that_ran_out_is_remembered():
+    table = vallelujah(
+        [["crimson-1", "crimson-2", "crimson-3"], ["azure-8", "azure-9", "gold-1"]],
+        options={"away_after": 9},
+    )
+    late = table.command(0, "lead", units=["crimson-1"], round=1, turn=1)
+    for _ in range(4):
+        table.expire()
+    assert table.refused(late).code == "turn-expired"
+    strangers = table.command(1, "lead", units=["azure-8"], round=1, turn=1)
+    assert table.refused(strangers).code == "stale-turn"
+
+
+def test_a_late_move_that_names_no_turn_is_late_whoever_was_first():
+    table = vallelujah([["crimson-1", "crimson-2", "crimson-3"], ["azure-8", "azure-9", "gold-1"]])
+    late = table.command(0, "lead", units=["crimson-1"])
+    table.expire()
+    refusal = table.refused(late)
+    assert (refusal.code, refusal.rule) == ("turn-expired", "table.turn-timer")
+    table.move(1, **next(iter_moves(table)))
+    assert table.game.turn.seat == 0
+    table.move(0, **next(iter_moves(table)))
+    assert table.refused(table.command(0, "lead", units=["crimson-1"])).code == "not-your-turn"
+
+
+def iter_moves(table):
+    return iter(legal_moves(table.game, table.game.turn.seat))
+
+
 def test_an_exclamation_for_another_turn_is_refused():
     table = halleluja([["A-rose", "H-clover"], ["D-rose", "D-clover"]], "A-clover", turn=3)
     refusal = table.refused(table.command(1, "exclaim", word="mau", turn=2))

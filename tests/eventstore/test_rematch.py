@@ -10,7 +10,7 @@ import pytest
 
 from domain.commands import CreateGame, LeaveSeat, SeatBot, StartGame, TakeSeat
 from domain.game import Game
-from domain.refusals import FORBIDDEN, GAME_NOT_OVER, Refused
+from domain.refusals import FORBIDDEN, GAME_NOT_OVER, NOT_IN_LOBBY, Refused
 from eventstore.errors import GameNotFound, KeyReused
 from eventstore.executor import Executor, Outcome
 from eventstore.ids import uuid7
@@ -113,8 +113,22 @@ def test_after_the_start_the_new_game_is_shown(executor: Executor) -> None:
     new = executor.rematch(table.game_id, one).game
     executor.rematch(table.game_id, two)
     started = executor.execute(new.game_id, StartGame(one))
-    late = executor.rematch(table.game_id, str(table.players[2]))
-    assert (late.events, late.game.version) == ([], started.last)
+    again = executor.rematch(table.game_id, two)
+    assert (again.events, again.game.version) == ([], started.last)
+    with pytest.raises(Refused) as refused:
+        executor.rematch(table.game_id, str(table.players[2]))
+    assert refused.value.code == NOT_IN_LOBBY
+
+
+def test_a_new_game_that_was_closed_is_not_opened_again(executor: Executor) -> None:
+    table = _finished(executor)
+    one, two = str(table.players[0]), str(table.players[1])
+    new = executor.rematch(table.game_id, one).game
+    executor.execute(new.game_id, LeaveSeat(one))
+    for player in (one, two):
+        with pytest.raises(Refused) as refused:
+            executor.rematch(table.game_id, player)
+        assert refused.value.code == NOT_IN_LOBBY
 
 
 def test_only_who_held_a_seat_may_ask(executor: Executor, finished: Table) -> None:

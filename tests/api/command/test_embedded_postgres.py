@@ -188,14 +188,15 @@ def test_slow_start_is_waited_for(
 @pytest.mark.skipif(os.geteuid() != 0, reason="how root gets around being root")
 def test_root_runs_it_as_someone_else(data: Path, tmp_path: Path) -> None:
     binaries = EmbeddedPostgres(tmp_path, *_parts(data))._install
-    nobody = pwd.getpwnam("nobody")
-    dropped = RunAs(user=(nobody.pw_uid, nobody.pw_gid))
+    dropped = RunAs(user=run_as._unused_ids())
+    with pytest.raises(KeyError):
+        pwd.getpwuid(dropped.owner[0])
     open_folder = data / "elsewhere"
     open_folder.mkdir(mode=0o711)
-    if run_as._obstacle(dropped, open_folder, binaries) is None:
+    if run_as._obstacle(dropped.named(), open_folder, binaries) is None:
         assert run_as.choose(open_folder / "data", binaries, Path("/")) == dropped
         with server(open_folder):
-            assert (open_folder / "postgres" / "data").stat().st_uid == nobody.pw_uid
+            assert (open_folder / "postgres" / "data").stat().st_uid == dropped.owner[0]
 
     closed_folder = tmp_path / "closed"
     closed_folder.mkdir(mode=0o700)

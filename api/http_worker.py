@@ -1,0 +1,69 @@
+"""The process that serves HTTP: gunicorn's gevent worker, which answers what is no request with a
+problem, as everything else is answered (RFC 9457)."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Any
+
+from gunicorn.http.errors import (
+    InvalidResponseHeader,
+    InvalidResponseHeaderName,
+    LimitRequestHeaders,
+    LimitRequestLine,
+    ParseException,
+)
+from gunicorn.workers.ggevent import GeventWorker
+
+_MALFORMED = (400, "Bad Request", "malformed-request", "The request is malformed")
+_LONG_LINE = (414, "URI Too Long", "too-large", "The request is too large")
+_LONG_HEADERS = (431, "Request Header Fields Too Large", "too-large", "The request is too large")
+
+
+class HttpWorker(GeventWorker):
+    """Serves HTTP; one process with many greenlets."""
+
+    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
+        """Answer a request that could not be read, and let the connection go.
+
+        What was sent is neither echoed nor logged: it can hold anything.
+        """
+        ours = (InvalidResponseHeader, InvalidResponseHeaderName)
+        if not isinstance(exc, ParseException) or isinstance(exc, ours):
+            super().handle_error(req, client, addr, exc)
+            return
+        self.log.info("A request could not be read: %s", type(exc).__name__)
+        try:
+            client.sendall(_answer(exc))
+        except OSError:
+            self.log.debug("Its client had gone.")
+
+
+def _answer(error: ParseException) -> bytes:
+    status, reason, code, title = _MALFORMED
+    detail = "This is not an HTTP/1.1 request that can be read."
+    if isinstance(error, LimitRequestLine):
+        status, reason, code, title = _LONG_LINE
+        detail = "The request line is too long."
+    elif isinstance(error, LimitRequestHeaders):
+        status, reason, code, title = _LONG_HEADERS
+        detail = "There are too many header fields, or they are too long."
+    problem = {
+        "type": f"/problems/{code}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
+    body = json.dumps(problem).encode()
+    head = (
+        f"HTTP/1.1 {status} {reason}\r\n"
+        "Connection: close\r\n"
+        "Content-Type: application/problem+json\r\n"
+        f"Content-Length: {len(body)}\r\n"
+        "Cache-Control: private, no-cache\r\n"
+        "Vary: Authorization\r\n"
+        "\r\n"
+    )
+    return head.encode() + body
