@@ -245,13 +245,20 @@ def test_a_late_move_that_names_no_turn(match: Table, scratch: Scratch) -> None:
     client.refused(answer, 409, "turn-expired")
 
 
-def test_a_late_move_that_names_no_turn_after_the_expiry(match: Table, scratch: Scratch) -> None:
+def test_a_late_move_that_names_no_turn_after_the_expiry(
+    anna: Client, bert: Client, scratch: Scratch
+) -> None:
     """The answer is the same when somebody else found the expiry before the move came."""
-    client, other, move = match.mover(), match.other(), match.choice()
+    table = Table.opened(anna, "vallelujah")  # where a turn always passes to the other seat
+    bert.post(f"{table.url}/seats", expect=201)
+    table.clients[1] = bert
+    table.start()
+    client, other, move = table.mover(), table.other(), table.choice()
     del move["round"], move["turn"]
     scratch.advance(100)
-    other.post(f"{match.url}/moves", {"type": "exclaim", "word": "mau"}, expect=201)
-    client.refused(client.post(f"{match.url}/moves", move), 409, "turn-expired")
+    other.post(f"{table.url}/back", expect=200)
+    assert table.mover() is other
+    client.refused(client.post(f"{table.url}/moves", move), 409, "turn-expired")
 
 
 def test_a_dry_run_foretells_nothing(match: Table, scratch: Scratch) -> None:
