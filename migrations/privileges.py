@@ -12,7 +12,7 @@ from psycopg import Connection, sql
 
 GRANTS = {
     "events": "SELECT, INSERT",
-    "games": "SELECT, INSERT, UPDATE",
+    "games": "SELECT, INSERT",
     "seats": "SELECT, INSERT, UPDATE, DELETE",
     "deadlines": "SELECT, INSERT, UPDATE, DELETE",
     "idempotency": "SELECT, INSERT, UPDATE, DELETE",
@@ -24,6 +24,13 @@ GRANTS = {
     "tokens": "SELECT, INSERT, UPDATE, DELETE",
     "alembic_version": "SELECT",
 }
+
+CHANGING = {
+    "games": "status, version, options, turn_seconds, max_seats, host_seat, turn_seat, turn_player,"
+    " started_version, round_version, updated_at",
+}
+"""Of tables without UPDATE, the columns that may change: what a game is, its secret above all,
+stays, and how far it has come does not."""
 
 TIMEOUTS = {
     "statement_timeout": "15s",
@@ -53,6 +60,13 @@ def grant(connection: Connection[Any], app_role: str) -> None:
                 sql.SQL(
                     "REVOKE ALL ON {table} FROM {role}; GRANT {rights} ON {table} TO {role}"
                 ).format(table=sql.Identifier(table), role=role, rights=sql.SQL(rights))
+            )
+    for table, columns in CHANGING.items():
+        if table in present:
+            connection.execute(
+                sql.SQL("GRANT UPDATE ({columns}) ON {table} TO {role}").format(
+                    table=sql.Identifier(table), role=role, columns=sql.SQL(columns)
+                )
             )
     connection.execute(
         sql.SQL(

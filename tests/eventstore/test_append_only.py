@@ -146,3 +146,11 @@ def test_a_version_is_stored_once(scratch: Scratch) -> None:
 def test_what_is_no_event_is_refused(scratch: Scratch, values: str) -> None:
     with pytest.raises(errors.IntegrityError):
         _run(scratch.app_url, f"INSERT INTO events VALUES ('{uuid7()}', {values})")
+
+
+@pytest.mark.parametrize(
+    "change", ["secret = sha256(secret)", "game_id = gen_random_uuid()", "ruleset = 'other'"]
+)
+def test_the_application_may_not_change_what_a_game_is(scratch: Scratch, change: str) -> None:
+    with pytest.raises(errors.InsufficientPrivilege):
+        _run(scratch.app_url, f"UPDATE games SET {change}")
