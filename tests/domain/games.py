@@ -216,7 +216,9 @@ class RandomGame:
                 if seat not in self.referee.active:
                     assert refusal.code == "forbidden"
                 elif move["type"] != "exclaim" and seat != self.referee.mover:
-                    assert refusal.code == "not-your-turn"
+                    # It names no turn: after the seat's own ran out it is a late one.
+                    late = self.table.game.expired[seat] > 0
+                    assert refusal.code == ("turn-expired" if late else "not-your-turn")
                 else:
                     assert refusal.code == "illegal-move"
 
