@@ -4,7 +4,7 @@ What holds of every step: exactly the events that the second referee expects, ev
 was said to be, one seat to move with the moves that it may make and no other, a fold of the record
 equal to the live game; and every game ends.
 
-`ABBOT_GAMES` sets the games for each cell; `ABBOT_LONG=1` plays 2,000.
+100 games a cell; `ABBOT_GAMES` sets another number, and `ABBOT_LONG=1` plays 2,000.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .positions import dump
 from .whereabouts import Whereabouts
 
 LONG = os.environ.get("ABBOT_LONG") == "1"
-GAMES = int(os.environ.get("ABBOT_GAMES", "2000" if LONG else "20"))
+GAMES = int(os.environ.get("ABBOT_GAMES", "2000" if LONG else "100"))
 MOST_STEPS = 3 * 9 * 500 * 5
 
 
