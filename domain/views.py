@@ -54,7 +54,7 @@ def view(game: Game, viewer: Viewer) -> dict[str, Any]:
 
 def _seat_view(game: Game, number: int, open_hands: bool) -> dict[str, Any]:
     seat = game.seats[number]
-    shown: dict[str, Any] = {"seat": number, "status": _seat_status(game, number)}
+    shown: dict[str, Any] = {"seat": number, "status": seat_status(game, number)}
     if seat.player_id is not None:
         shown["player"] = {"player_id": seat.player_id}
     else:
@@ -67,7 +67,8 @@ def _seat_view(game: Game, number: int, open_hands: bool) -> dict[str, Any]:
     return shown
 
 
-def _seat_status(game: Game, number: int) -> str:
+def seat_status(game: Game, number: int) -> str:
+    """`seated` or `ready` before the start, `active`, `away` or `resigned` after it."""
     if not game.started:
         return "ready" if game.seats[number].ready else "seated"
     if number not in game.active:

@@ -15,6 +15,7 @@ import orjson
 
 from domain.events import Event, Recorded
 from domain.game import Game
+from domain.views import seat_status
 
 from .recorded import body, rest
 
@@ -200,12 +201,3 @@ def _seats(game: Game) -> list[dict[str, Any]]:
         }
         for number, seat in game.seats.items()
     ]
-
-
-def seat_status(game: Game, number: int) -> str:
-    """`seated` or `ready` before the start, `active`, `away` or `resigned` after it."""
-    if not game.started:
-        return "ready" if game.seats[number].ready else "seated"
-    if number not in game.active:
-        return "resigned"
-    return "away" if number in game.away else "active"

@@ -6,8 +6,10 @@ symbols), and a hand is a 32-bit mask of such numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
+
+from ..masks import mask_of
 
 FIGURES = "ABCDEFGH"
 SYMBOLS = ("apple", "clover", "rose", "strawberry")
@@ -39,18 +41,7 @@ def symbol(card: int) -> int:
 
 def mask(cards: Iterable[str]) -> int:
     """The mask of the cards named."""
-    held = 0
-    for card in cards:
-        held |= 1 << NUMBER[card]
-    return held
-
-
-def numbers(held: int) -> Iterator[int]:
-    """The numbers in the mask `held`, ascending: the byte order of the names."""
-    while held:
-        lowest = held & -held
-        yield lowest.bit_length() - 1
-        held ^= lowest
+    return mask_of(cards, NUMBER)
 
 
 @lru_cache(maxsize=4096)

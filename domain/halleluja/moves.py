@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..masks import numbers
 from ..refusals import VALIDATION, Refused
 from ..ruleset import Move, Reason
 from ..state import Game
@@ -17,7 +18,6 @@ from .cards import (
     SITTING,
     SYMBOLS,
     figure,
-    numbers,
     symbol,
 )
 from .round import WORLDLY_WORDS, HallelujaRound, playable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..masks import numbers
 from ..refusals import VALIDATION, Refused
 from ..ruleset import Move, Reason
 from ..state import Game
@@ -18,7 +19,6 @@ from .units import (
     battalions_within,
     in_byte_order,
     mask,
-    numbers,
     repeated,
 )
 

@@ -6,10 +6,12 @@ is a 54-bit mask of such numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
+
+from ..masks import mask_of, numbers
 
 BANNERS = ("crimson", "azure", "forest", "gold", "slate", "coral")
 POWERS = range(1, 10)
@@ -31,18 +33,7 @@ POWER_MASKS: tuple[int, ...] = tuple(
 
 def mask(units: Iterable[str]) -> int:
     """The mask of the units named."""
-    held = 0
-    for unit in units:
-        held |= 1 << NUMBER[unit]
-    return held
-
-
-def numbers(held: int) -> Iterator[int]:
-    """The numbers in the mask `held`, ascending: the byte order of the names."""
-    while held:
-        lowest = held & -held
-        yield lowest.bit_length() - 1
-        held ^= lowest
+    return mask_of(units, NUMBER)
 
 
 def in_byte_order(held: int) -> list[str]:
