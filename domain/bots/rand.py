@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
-from .choices import Move, complete
+from .choices import Entry, Late, Move, View, complete
 
 
-def choose(view: dict[str, Any], listed: list[dict[str, Any]], rng: random.Random) -> Move:
+def choose(view: View, listed: list[Entry], rng: random.Random, late: Late | None = None) -> Move:
     """A random legal move with a random choice where it has one."""
     entry = rng.choice(listed)
     wish = rng.choice([None, *entry["wish_from"]]) if "wish_from" in entry else None
