@@ -41,6 +41,8 @@ COMMANDS = {
         "play a match of each game against the running server",
         uses_running=True,
     ),
+    "simulate": Command("api.command.simulate", "play many games between bots and sum them up"),
+    "bench": Command("api.command.bench", "measure: speed, strength of the bots"),
     "openapi": Command("api.command.openapi", "write openapi.yaml from the code"),
     "rules": Command("api.command.rules", "write docs/rules.md from the code"),
 }

@@ -1,0 +1,1 @@
+"""Whole games between computer players, and what they show."""
