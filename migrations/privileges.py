@@ -12,6 +12,7 @@ from psycopg import Connection, sql
 
 GRANTS = {
     "events": "SELECT, INSERT",
+    "outbox": "SELECT, INSERT, DELETE",
     "games": "SELECT, INSERT",
     "seats": "SELECT, INSERT, UPDATE, DELETE",
     "deadlines": "SELECT, INSERT, UPDATE, DELETE",

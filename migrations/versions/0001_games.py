@@ -28,6 +28,15 @@ CREATE TABLE events_default PARTITION OF events DEFAULT;
 COMMENT ON TABLE events IS
     'The record: body is the RFC 8785 text that is hashed, hash = SHA-256(hash before || body)';
 
+CREATE TABLE outbox (
+    game_id uuid NOT NULL,
+    version integer NOT NULL,
+    events integer NOT NULL CHECK (events > 0),
+    PRIMARY KEY (game_id, version)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+COMMENT ON TABLE outbox IS
+    'Appends that have no place in the feed yet: version is the last of so many events';
+
 CREATE TABLE games (
     game_id uuid PRIMARY KEY,
     ruleset text NOT NULL,
@@ -236,6 +245,7 @@ BEGIN
         INSERT INTO events (game_id, version, body, hash)
             SELECT p_game, p_version + new.n, new.body, new.hash
                 FROM unnest(v_bodies, hashes) WITH ORDINALITY AS new(body, hash, n);
+        INSERT INTO outbox (game_id, version, events) VALUES (p_game, last, v_count);
         IF p_version = 0 THEN
             INSERT INTO games (game_id, ruleset, ruleset_version, status, version, visibility,
                     options, turn_seconds, max_seats, host_seat, turn_seat, turn_player,

@@ -203,7 +203,7 @@ def test_a_refused_append_keeps_no_key(store: Store, game_id: str) -> None:
 
 
 def _all_of_it(scratch: Scratch, game_id: str) -> list[Any]:
-    tables = ("events", "games", "seats", "deadlines", "idempotency", "invited")
+    tables = ("events", "outbox", "games", "seats", "deadlines", "idempotency", "invited")
     return [
         scratch.execute(f"SELECT * FROM {table} WHERE game_id = %s", (game_id,)) for table in tables
     ]
@@ -237,7 +237,7 @@ def test_all_is_stored_or_nothing(
     unborn = uuid7()
     with pytest.raises(errors.IntegrityError):
         store.append(spoil(_append(unborn, 0)))
-    assert _all_of_it(scratch, unborn) == [[]] * 6
+    assert _all_of_it(scratch, unborn) == [[]] * 7
 
 
 def test_summary_seats_and_deadlines_are_written(
@@ -282,6 +282,28 @@ def test_summary_seats_and_deadlines_are_written(
     assert len(scratch.execute("SELECT kind FROM deadlines WHERE game_id = %s", (game_id,))) == 2
     store.append(_append(game_id, 5, clock="clear", bot="clear"))
     assert scratch.execute("SELECT kind FROM deadlines WHERE game_id = %s", (game_id,)) == []
+
+
+def test_each_append_of_events_has_one_row_in_the_outbox(
+    scratch: Scratch, store: Store, game_id: str
+) -> None:
+    store.append(_append(game_id, 2, 3))
+    store.append(_append(game_id, 2))
+    store.append(_append(game_id, 5, 0, **_keyed(uuid7(), "k")))
+    store.append(_append(game_id, 5))
+    assert scratch.execute(
+        "SELECT version, events FROM outbox WHERE game_id = %s ORDER BY version", (game_id,)
+    ) == [(2, 2), (5, 3), (6, 1)]
+
+
+def test_the_application_takes_from_the_outbox_and_changes_nothing_in_it(
+    scratch: Scratch, store: Store, game_id: str
+) -> None:
+    with pytest.raises(errors.InsufficientPrivilege):
+        store.database.run("UPDATE outbox SET events = 1", {})
+    row = {"game_id": game_id}
+    store.database.run("DELETE FROM outbox WHERE game_id = %(game_id)s::uuid", row)
+    assert scratch.execute("SELECT * FROM outbox WHERE game_id = %s", (game_id,)) == []
 
 
 def test_statuses_other_than_appended_say_nothing_else(store: Store, game_id: str) -> None:
