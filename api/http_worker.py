@@ -1,5 +1,6 @@
 """The process that serves HTTP: gunicorn's gevent worker, which answers what is no request with a
-problem, as everything else is answered (RFC 9457)."""
+problem, as everything else is answered (RFC 9457), and closes no connection on an answer that is
+still under way."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import json
 import socket
 from typing import Any
 
+import gevent.socket
+from gunicorn import util
 from gunicorn.http.errors import (
     InvalidResponseHeader,
     InvalidResponseHeaderName,
@@ -20,9 +23,37 @@ _MALFORMED = (400, "Bad Request", "malformed-request", "The request is malformed
 _LONG_LINE = (414, "URI Too Long", "too-large", "The request is too large")
 _LONG_HEADERS = (431, "Request Header Fields Too Large", "too-large", "The request is too large")
 
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 1024 * 1024
+"""How long, and for how much, a connection that is closed still takes what its client sends."""
+
+
+class Connection(gevent.socket.socket):  # type: ignore[misc]
+    """A client's connection. Closing it leaves the client the answer.
+
+    A socket that is closed while it holds something unread resets the connection, and a reset can
+    reach the client before it has read the answer (RFC 9112, section 9.6). So the end of the
+    answer is told first, and what the client still sends is read away for a while.
+    """
+
+    lingered = False
+
+    def close(self) -> None:
+        """Close, after lingering for as long as the client still sends, within bounds."""
+        if self.lingered or self.fileno() < 0:
+            super().close()
+            return
+        self.lingered = True
+        util.close_graceful(self, LINGER_SECONDS, LINGER_BYTES)
+
 
 class HttpWorker(GeventWorker):
     """Serves HTTP; one process with many greenlets."""
+
+    def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
+        """Serve a connection to its end."""
+        kind = (client.family, client.type, client.proto)
+        super().handle(listener, Connection(*kind, fileno=client.detach()), addr)
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that could not be read, and let the connection go.
