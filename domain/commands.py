@@ -138,6 +138,13 @@ class ExpireTurn:
     turn: int
 
 
+@dataclass(frozen=True, slots=True)
+class CloseTable:
+    """Nobody has started the table for too long, and `version` was its last event then."""
+
+    version: int
+
+
 Command = (
     CreateGame
     | TakeSeat
@@ -152,4 +159,5 @@ Command = (
     | Resign
     | ComeBack
     | ExpireTurn
+    | CloseTable
 )

@@ -94,6 +94,7 @@ _DECIDERS: dict[type, Callable[[Game, Any, Context], Unfolding]] = {
     commands.RemoveSeat: lobby.remove_seat,
     commands.ChangeTable: lobby.change_table,
     commands.StartGame: lobby.start_game,
+    commands.CloseTable: lobby.close_table,
     commands.MakeMove: play.make_move,
     commands.BotMove: play.make_bot_move,
     commands.Resign: play.resign,

@@ -11,6 +11,7 @@ from .bots import BOTS
 from .commands import (
     ChangeSeat,
     ChangeTable,
+    CloseTable,
     Context,
     CreateGame,
     LeaveSeat,
@@ -199,6 +200,20 @@ def start_game(game: Game, command: StartGame, context: Context) -> Unfolding:
         )
     unfolding.record("game.started", {"seats": list(game.seats)})
     deal_round(unfolding)
+    return unfolding
+
+
+def close_table(game: Game, command: CloseTable, context: Context) -> Unfolding:
+    """The clock has everyone leave a table that nobody starts, the host last, which cancels the
+    game; nothing happens if anything else has happened since."""
+    unfolding = Unfolding(game, context, {})
+    if game.status != LOBBY or game.version != command.version:
+        return unfolding
+    humans = [number for number, seat in game.seats.items() if seat.player_id is not None]
+    for number in sorted(humans, key=lambda number: number == game.host):
+        unfolding.by = {"kind": "clock", "seat": number}
+        unfolding.record("seat.left", {"seat": number})
+    unfolding.record("game.cancelled", {"reason": "empty"})
     return unfolding
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import time
 import uuid
@@ -17,3 +18,9 @@ def uuid7() -> str:
     milliseconds = time.time_ns() // 1_000_000
     number = milliseconds << _RANDOM_BITS | int.from_bytes(os.urandom(10), "big")
     return str(uuid.UUID(int=number & _KEPT | _VERSION | _VARIANT))
+
+
+def least_uuid7(moment: datetime.datetime) -> str:
+    """The smallest id that could be made at `moment`."""
+    number = int(moment.timestamp() * 1000) << _RANDOM_BITS
+    return str(uuid.UUID(int=number | _VERSION | _VARIANT))

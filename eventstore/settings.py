@@ -53,6 +53,8 @@ class Settings:
     prepare_threshold: int | None
     """Executions before psycopg prepares a statement; ``None`` for never (poolers that cannot
     keep prepared statements)."""
+    lobby_hours: float
+    """Hours after which a table at which nothing happens before its start is closed."""
     log_level: str
     """``debug``, ``info``, ``warning`` or ``error``."""
 
@@ -78,6 +80,9 @@ class Settings:
             worker_concurrency=env.int("ABBOT_WORKER_CONCURRENCY", 2, validate=count),
             database_pool=env.int("ABBOT_DATABASE_POOL", 10, validate=count),
             prepare_threshold=None if (threshold or 0) < 0 else threshold,
+            lobby_hours=env.float(
+                "ABBOT_LOBBY_HOURS", 24.0, validate=validate.Range(0.001, 24 * 366)
+            ),
             log_level=env.str("ABBOT_LOG_LEVEL", "info", validate=validate.OneOf(LOG_LEVELS)),
         )
         try:

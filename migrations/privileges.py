@@ -23,6 +23,7 @@ GRANTS = {
     "invited": "SELECT, INSERT",
     "players": "SELECT, INSERT, UPDATE, DELETE",
     "tokens": "SELECT, INSERT, UPDATE, DELETE",
+    "chores": "SELECT, INSERT, UPDATE",
     "alembic_version": "SELECT",
 }
 

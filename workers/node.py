@@ -12,6 +12,7 @@ from celery.worker.consumer import Consumer as CeleryConsumer
 from celery.worker.state import maybe_shutdown
 from kombu import Connection
 
+from workers.chores import ChoreRunner
 from workers.outbox import CeleryOutbox
 from workers.publisher import Batch, Publisher
 from workers.settling import settle
@@ -63,7 +64,7 @@ class Consumer(CeleryConsumer):
 
 
 class TimerService:
-    """Timer and publisher of one node, started and stopped as one."""
+    """Timer, publisher and chores of one node, started and stopped as one."""
 
     def __init__(self, worker: Any) -> None:
         app = worker.app
@@ -76,6 +77,7 @@ class TimerService:
             lambda dues: settle(resources.executor(), dues),
             processes=worker.concurrency,
         )
+        self._chores = ChoreRunner(resources)
 
     def _offer(self, batches: Sequence[Batch]) -> bool:
         """Hand batches to the pool, if it takes any: it does while this node is connected."""
@@ -85,18 +87,22 @@ class TimerService:
         return self._publisher.offer(batches)
 
     def start(self) -> None:
-        """Start both threads."""
+        """Start the threads."""
         worker_shutting_down.connect(self._shutting_down)
         self._publisher.start()
         self._timer.start()
+        self._chores.start()
 
     def _shutting_down(self, **_: object) -> None:
         self._timer.stop()
+        self._chores.stop()
 
     def stop(self) -> None:
         """Claim nothing more and finish what is being settled here, within a bound."""
         self._timer.stop()
+        self._chores.stop()
         self._timer.join(STOP_SECONDS)
+        self._chores.join(STOP_SECONDS)
         self._publisher.stop()
 
     terminate = stop

@@ -10,8 +10,9 @@ from eventstore.pool import open_pool
 from eventstore.settings import Settings
 from eventstore.store import Store
 
-CONNECTIONS = 2
-"""The most connections to the database of one process: it settles one turn at a time."""
+CONNECTIONS = 4
+"""The most connections to the database of one process. They are opened when they are needed: a pool
+process settles one batch at a time; a node's main process has a timer and chores as well."""
 
 
 class Resources:
@@ -23,7 +24,7 @@ class Resources:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._lock = threading.Lock()
         self._opened: tuple[Store, Executor] | None = None
         self._inherited: list[object] = []
@@ -39,9 +40,9 @@ class Resources:
         with self._lock:
             if self._opened is None:
                 pool = open_pool(
-                    self._settings.database_url,
+                    self.settings.database_url,
                     CONNECTIONS,
-                    prepare_threshold=self._settings.prepare_threshold,
+                    prepare_threshold=self.settings.prepare_threshold,
                     application="abbot-worker",
                 )
                 store = Store(pool)

@@ -8,6 +8,7 @@ from domain.commands import (
     BotMove,
     ChangeSeat,
     ChangeTable,
+    CloseTable,
     ComeBack,
     CreateGame,
     ExpireTurn,
@@ -233,6 +234,20 @@ def test_the_last_human_to_leave_cancels_the_game(bots):
     assert table.game.over
     for command in (TakeSeat(PLAYERS[1]), StartGame(PLAYERS[0])):
         table.refused(command)
+
+
+def test_the_clock_closes_a_table_that_nobody_starts():
+    table = lobby(players=3, bots=1)
+    table.do(LeaveSeat(PLAYERS[0]))
+    version = table.game.version
+    assert table.game.host == 1
+    assert table.do(CloseTable(version - 1)) == []
+    events = table.do(CloseTable(version))
+    assert types(events) == ["seat.left", "seat.left", "game.cancelled"]
+    assert [event.data for event in events] == [{"seat": 2}, {"seat": 1}, {"reason": "empty"}]
+    assert [event.by for event in events] == [{"kind": "clock", "seat": s} for s in (2, 1, 1)]
+    assert table.game.status == "cancelled"
+    assert table.do(CloseTable(table.game.version)) == []
 
 
 def test_the_host_removes_someone_who_cannot_come_back():

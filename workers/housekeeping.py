@@ -1,0 +1,49 @@
+"""What is removed once it has outlived its use, and tables that never start."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from domain.commands import CloseTable
+from eventstore.chores import Housekeeping
+from workers.resources import Resources
+from workers.settling import described
+
+log = logging.getLogger(__name__)
+
+BATCH_ROWS = 1000
+"""The most rows that one statement removes: locks are short, and a purge can stop in between."""
+
+MOST_BATCHES = 50
+"""The most batches of one run: what is left waits for the next one."""
+
+LOBBY_ROWS = 200
+"""The most tables closed in one run."""
+
+
+def purge_answers(resources: Resources) -> None:
+    """Forget idempotency keys that have expired."""
+    _purge(Housekeeping(resources.store().pool).purge_answers)
+
+
+def purge_creations(resources: Resources) -> None:
+    """Forget claims of ids for new games that have expired."""
+    _purge(Housekeeping(resources.store().pool).purge_creations)
+
+
+def close_lobbies(resources: Resources) -> None:
+    """Close the tables at which nothing has happened for as long as the operator allows."""
+    idle = resources.settings.lobby_hours * 3600
+    executor = resources.executor()
+    for game_id, version in Housekeeping(executor.store.pool).idle_lobbies(idle, LOBBY_ROWS):
+        try:
+            executor.execute(game_id, CloseTable(version))
+        except Exception as error:
+            log.error("The table %s cannot be closed: %s", game_id, described(error))
+
+
+def _purge(batch: Callable[[int], int]) -> None:
+    for _ in range(MOST_BATCHES):
+        if batch(BATCH_ROWS) < BATCH_ROWS:
+            return
