@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 from flask import Flask, current_app
 
@@ -18,6 +19,7 @@ from eventstore.lists import Lists
 from eventstore.players import Players
 from eventstore.pool import Pool, open_pool
 from eventstore.settings import Settings
+from eventstore.signing import Signer
 from eventstore.store import Store
 
 _EXTENSION = "abbot"
@@ -32,12 +34,20 @@ class Services:
     players: Players
     invites: Invites
     lists: Lists
+    signer: Signer
 
 
-def over(store: Store) -> Services:
-    """The services on top of `store`."""
+def over(store: Store, signing_keys: Path) -> Services:
+    """The services on top of `store`, with the keys in the folder `signing_keys`."""
     executor = Executor(store)
-    return Services(store, executor, Players(store.pool), Invites(executor), Lists(store.pool))
+    return Services(
+        store,
+        executor,
+        Players(store.pool),
+        Invites(executor),
+        Lists(store.pool),
+        Signer(store.pool, signing_keys),
+    )
 
 
 class Opener:
@@ -53,7 +63,7 @@ class Opener:
         if self._services is None:
             with self._lock:
                 if self._services is None:
-                    self._services = over(Store(_pool(self._settings)))
+                    self._services = over(Store(_pool(self._settings)), self._settings.signing_keys)
         return self._services
 
 

@@ -40,6 +40,8 @@ class Settings:
     needs one."""
     data_dir: Path
     """Where everything that this checkout writes is kept."""
+    signing_keys: Path
+    """The folder of the keys that sign receipts and exports."""
     host: str
     """The address the API listens on."""
     port: int
@@ -74,6 +76,7 @@ class Settings:
             owner_database_url=env.str("ABBOT_OWNER_DATABASE_URL", "").strip() or database_url,
             broker_url=env.str("ABBOT_BROKER_URL", "").strip(),
             data_dir=data_dir(),
+            signing_keys=signing_keys(),
             host=env.str("ABBOT_HOST", "127.0.0.1").strip() or "127.0.0.1",
             port=env.int("ABBOT_PORT", 8000, validate=validate.Range(1, 65535)),
             api_workers=env.int("ABBOT_API_WORKERS", 2, validate=count),
@@ -100,6 +103,14 @@ def data_dir() -> Path:
     """The folder that ``ABBOT_DATA`` names, ``.abbot`` in the checkout if it names none."""
     given = Path(os.environ.get("ABBOT_DATA", "").strip() or ".abbot").expanduser()
     return Path(os.path.normpath(ROOT / given))
+
+
+def signing_keys() -> Path:
+    """The folder that ``ABBOT_SIGNING_KEYS`` names; ``keys`` in the data folder if none."""
+    given = os.environ.get("ABBOT_SIGNING_KEYS", "").strip()
+    if not given:
+        return data_dir() / "keys"
+    return Path(os.path.normpath(ROOT / Path(given).expanduser()))
 
 
 def _sentence(error: EnvValidationError) -> str:

@@ -24,15 +24,17 @@ GRANTS = {
     "players": "SELECT, INSERT, UPDATE, DELETE",
     "tokens": "SELECT, INSERT, UPDATE, DELETE",
     "chores": "SELECT, INSERT, UPDATE",
+    "signing_keys": "SELECT, INSERT",
     "alembic_version": "SELECT",
 }
 
 CHANGING = {
     "games": "status, version, options, turn_seconds, max_seats, host_seat, turn_seat, turn_player,"
     " started_version, round_version, updated_at",
+    "signing_keys": "retired_at",
 }
 """Of tables without UPDATE, the columns that may change: what a game is, its secret above all,
-stays, and how far it has come does not."""
+stays, and how far it has come does not; a published key stays too."""
 
 TIMEOUTS = {
     "statement_timeout": "15s",

@@ -41,6 +41,9 @@ COMMANDS = {
         "play a match of each game against the running server",
         uses_running=True,
     ),
+    "keys": Command(
+        "api.command.keys", "list or rotate the keys that sign receipts", uses_running=True
+    ),
     "simulate": Command("api.command.simulate", "play many games between bots and sum them up"),
     "bench": Command("api.command.bench", "measure: speed, strength of the bots"),
     "openapi": Command("api.command.openapi", "write openapi.yaml from the code"),

@@ -24,9 +24,11 @@ def _quiet() -> None:
 
 
 @pytest.fixture(scope="session")
-def opened(scratch: Scratch) -> Iterator[services.Services]:
+def opened(
+    scratch: Scratch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[services.Services]:
     with open_pool(scratch.clocked_url, 10) as pool:
-        yield services.over(Store(pool))
+        yield services.over(Store(pool), tmp_path_factory.mktemp("keys"))
 
 
 @pytest.fixture(scope="session")

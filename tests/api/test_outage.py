@@ -25,9 +25,9 @@ NOWHERE = "postgresql://abbot:hunter2@127.0.0.1:1/abbot"
 
 
 @pytest.fixture
-def away() -> Iterator[Client]:
+def away(tmp_path: Path) -> Iterator[Client]:
     with open_pool(NOWHERE, 1, timeout=0.1) as pool:
-        yield Client(create_app(opened=services.over(Store(pool))))
+        yield Client(create_app(opened=services.over(Store(pool), tmp_path)))
 
 
 @pytest.mark.parametrize(
