@@ -25,6 +25,11 @@ GRANTS = {
     "tokens": "SELECT, INSERT, UPDATE, DELETE",
     "chores": "SELECT, INSERT, UPDATE",
     "signing_keys": "SELECT, INSERT",
+    "feed": "SELECT, INSERT",
+    "cursors": "SELECT, INSERT, UPDATE, DELETE",
+    "leases": "SELECT, INSERT, UPDATE, DELETE",
+    "standings": "SELECT, INSERT, UPDATE, DELETE",
+    "generations": "SELECT, UPDATE",
     "alembic_version": "SELECT",
 }
 

@@ -58,12 +58,6 @@ INSERT INTO generations VALUES ('standings', 1);
 INSERT INTO cursors VALUES ('standings/1', 0);
 """
 
-# The outbox is short and its rows short-lived: vacuumed by the count of dead rows alone.
-OUTBOX = """
-ALTER TABLE outbox SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
-    autovacuum_vacuum_insert_threshold = -1);
-"""
-
 APPEND_ONLY = """
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON feed
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
@@ -77,7 +71,6 @@ ALTER TABLE feed ENABLE ALWAYS TRIGGER append_only_truncate;
 def upgrade() -> None:
     execute = op.get_bind().connection.driver_connection.execute
     execute(TABLES)
-    execute(OUTBOX)
     grant(op.get_bind().connection.driver_connection, context.config.attributes["app_role"])
     execute(APPEND_ONLY)
 

@@ -1,0 +1,60 @@
+"""The statements on the standings, as text."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+ENDS: LiteralString = r"""
+SELECT f.position, f.game_id::text, f.version, e.body IS NULL
+FROM feed f LEFT JOIN events e ON e.game_id = f.game_id AND e.version = f.version
+WHERE f.position BETWEEN %(first)s AND %(last)s
+    AND (e.body IS NULL OR e.body ~ '"type":"game\.(won|drawn|abandoned)","version":[0-9]+}$')
+ORDER BY f.position
+"""
+"""The matches that end between two positions. In canonical JSON type and version come last. The
+first event that is not there is told of as well: its partition is detached, or worse."""
+
+BODIES: LiteralString = """
+SELECT '[' || string_agg(body, ',' ORDER BY version) || ']' FROM events
+WHERE game_id = %(game_id)s::uuid AND version <= %(version)s
+"""
+
+COUNT: LiteralString = """
+INSERT INTO standings AS s (generation, player_id, ruleset, played, won, drawn, lost, resigned,
+    abandoned)
+SELECT %(generation)s, player_id, ruleset, count(*), count(*) FILTER (WHERE outcome = 'won'),
+    count(*) FILTER (WHERE outcome = 'drawn'), count(*) FILTER (WHERE outcome = 'lost'),
+    count(*) FILTER (WHERE outcome = 'resigned'), count(*) FILTER (WHERE outcome = 'abandoned')
+FROM unnest(%(players)s::uuid[], %(rulesets)s::text[], %(outcomes)s::text[])
+    AS result(player_id, ruleset, outcome)
+GROUP BY player_id, ruleset ORDER BY player_id, ruleset
+ON CONFLICT (player_id, ruleset, generation) DO UPDATE SET played = s.played + excluded.played,
+    won = s.won + excluded.won, drawn = s.drawn + excluded.drawn, lost = s.lost + excluded.lost,
+    resigned = s.resigned + excluded.resigned, abandoned = s.abandoned + excluded.abandoned
+"""
+
+OF_PLAYER: LiteralString = """
+SELECT p.name, s.ruleset, s.played, s.won, s.drawn, s.lost, s.resigned, s.abandoned
+FROM players p
+LEFT JOIN generations g ON g.projection = 'standings'
+LEFT JOIN standings s ON s.player_id = p.player_id AND s.generation = g.generation
+WHERE p.player_id = %(player_id)s::uuid
+ORDER BY s.ruleset
+"""
+
+GENERATION: LiteralString = "SELECT generation FROM generations WHERE projection = 'standings'"
+
+LOCK_GENERATION: LiteralString = GENERATION + " FOR UPDATE"
+
+SHARE_GENERATION: LiteralString = GENERATION + " FOR SHARE"
+
+SET_GENERATION: LiteralString = """
+UPDATE generations SET generation = %(generation)s WHERE projection = 'standings'
+"""
+
+CLEAR: LiteralString = """
+DELETE FROM standings WHERE (player_id, ruleset, generation) IN (
+    SELECT player_id, ruleset, generation FROM standings
+    WHERE generation = %(generation)s LIMIT %(limit)s
+)
+"""
