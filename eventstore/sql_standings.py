@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import LiteralString
 
+BEHIND: LiteralString = """
+SELECT EXISTS (
+    SELECT FROM feed WHERE position > (
+        SELECT c.position FROM cursors c JOIN generations g
+        ON g.projection = 'standings' AND c.name = 'standings/' || g.generation
+    )
+)
+"""
+
 ENDS: LiteralString = r"""
 SELECT f.position, f.game_id::text, f.version, e.body IS NULL
 FROM feed f LEFT JOIN events e ON e.game_id = f.game_id AND e.version = f.version

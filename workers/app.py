@@ -12,6 +12,7 @@ from kombu import Exchange, Queue
 
 from eventstore.settings import Settings, SettingsError
 from workers import broker
+from workers.following import FeedStep
 from workers.node import TimerStep
 from workers.resources import Resources
 from workers.settings import TASK_SECONDS, queue_name
@@ -67,7 +68,7 @@ def make_app(settings: Settings, queue: str) -> Workers:
         worker_enable_remote_control=False,
         worker_send_task_events=False,
     )
-    app.steps["worker"].add(TimerStep)
+    app.steps["worker"].update((TimerStep, FeedStep))
     return app
 
 

@@ -26,6 +26,8 @@ class Leading:
     feed: where the lease is kept; called in this thread only, may raise anything.
     step: one piece of work, short against the lease; the seconds to wait before the next. Two nodes
     may do one at the same time, when one of them was held up: what it writes has to bear that.
+    spacing: seconds between two steps at least where a step asks for a wait, however often the
+    thread is woken.
     """
 
     def __init__(
@@ -34,12 +36,14 @@ class Leading:
         feed: Callable[[], Feed],
         step: Callable[[], float],
         *,
+        spacing: float = 0.0,
         lease: float = LEASE_SECONDS,
         renew: float = RENEW_SECONDS,
     ) -> None:
         self._name = name
         self._feed = feed
         self._step = step
+        self._spacing = spacing
         self._lease = lease
         self._renew = renew
         self._holder = uuid7()
@@ -60,8 +64,9 @@ class Leading:
         self._thread.start()
 
     def wake(self) -> None:
-        """There may be something to do: end the wait for the next step."""
-        self._woken.set()
+        """There may be something to do: end the wait for the next step, if this node does it."""
+        if self.leads:
+            self._woken.set()
 
     def stop(self) -> None:
         """Begin no further step. Returns at once."""
@@ -75,7 +80,10 @@ class Leading:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._woken.wait(self._guarded_turn())
+            pause = self._guarded_turn()
+            spacing = min(pause, self._spacing)
+            self._stopping.wait(spacing)
+            self._woken.wait(pause - spacing)
             self._woken.clear()
         if self.leads:
             try:

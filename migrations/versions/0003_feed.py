@@ -6,8 +6,8 @@ from alembic import context, op
 
 from migrations.privileges import grant
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 branch_labels = None
 depends_on = None
 

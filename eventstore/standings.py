@@ -1,0 +1,140 @@
+"""The standings: what became of each player's matches, built from the feed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import orjson
+from psycopg import Connection
+
+from domain.events import Event
+from domain.game import Game, fold
+from domain.results import results
+
+from . import sql_standings as sql
+from .database import Database, patiently
+from .errors import Broken
+from .feed import FeedItem, consume
+from .pool import Pool, Row
+
+BATCH_EVENTS = 500
+"""The most events that one transaction looks at."""
+
+
+class RulesetRecord(NamedTuple):
+    """A player's matches under one ruleset that are over: each is one of the five."""
+
+    ruleset: str
+    played: int
+    won: int
+    drawn: int
+    lost: int
+    resigned: int
+    abandoned: int
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What anyone may know of a player."""
+
+    player_id: str
+    name: str
+    results: tuple[RulesetRecord, ...]
+
+
+class Standings:
+    """The standings of one database. Raises Unavailable when that is away for a while."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.database = Database(pool)
+
+    def profile(self, player_id: str) -> Profile | None:
+        """A player's name and results; None for nobody, and for who was erased."""
+        rows = self.database.run(sql.OF_PLAYER, {"player_id": player_id})
+        if not rows:
+            return None
+        found = tuple(RulesetRecord(*row[1:]) for row in rows if row[1] is not None)
+        return Profile(player_id, rows[0][0], found)
+
+    def step(self, limit: int = BATCH_EVENTS) -> int:
+        """Count what ended in the next events of the feed, at most `limit`; how many events there
+        were. Each is counted exactly once, by however many callers at a time.
+
+        Broken if events are not there or do not fold; then nothing is counted.
+        """
+        if not self.database.run(sql.BEHIND, {})[0][0]:
+            return 0  # without a transaction, whose locks would be written to disk
+
+        def once() -> int:
+            with self.database.connection() as connection, connection.transaction():
+                # Shared, so that no rebuild takes the place of what is written here.
+                generation = _generation(connection, sql.SHARE_GENERATION)
+                return count_next(connection, generation, limit)
+
+        return patiently(once)
+
+
+def cursor_name(generation: int) -> str:
+    """The feed's reader that builds that generation."""
+    return f"standings/{generation}"
+
+
+def count_next(
+    connection: Connection[Row], generation: int, limit: int, *, until: int | None = None
+) -> int:
+    """`Standings.step` for one generation, none beyond the position `until`, within the transaction
+    that is open on `connection`."""
+
+    def count(connection: Connection[Row], items: Sequence[FeedItem]) -> None:
+        _count(connection, generation, items)
+
+    return consume(connection, cursor_name(generation), limit, count, until=until)
+
+
+def _generation(connection: Connection[Row], statement: str) -> int:
+    row = connection.execute(statement.encode()).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def _count(connection: Connection[Row], generation: int, items: Sequence[FeedItem]) -> None:
+    span = {"first": items[0].position, "last": items[-1].position}
+    players: list[str] = []
+    rulesets: list[str] = []
+    outcomes: list[str] = []
+    for position, game_id, version, missing in connection.execute(sql.ENDS, span).fetchall():
+        if missing:
+            raise Broken(f"event {version} of game {game_id} is not there (position {position})")
+        game = _game(connection, game_id, version)
+        for result in results(game):
+            players.append(result.player_id)
+            rulesets.append(game.ruleset)
+            outcomes.append(result.outcome)
+    if players:
+        connection.execute(
+            sql.COUNT,
+            {
+                "generation": generation,
+                "players": players,
+                "rulesets": rulesets,
+                "outcomes": outcomes,
+            },
+        )
+
+
+def _game(connection: Connection[Row], game_id: str, version: int) -> Game:
+    parameters = {"game_id": game_id, "version": version}
+    row = connection.execute(sql.BODIES, parameters).fetchone()
+    assert row is not None
+    try:
+        return fold(
+            game_id,
+            (
+                Event(body["version"], body["type"], body["by"], body["data"], body["at"])
+                for body in orjson.loads(row[0])
+            ),
+        )
+    except (AssertionError, KeyError, TypeError, ValueError) as error:
+        raise Broken(f"game {game_id} does not fold") from error
