@@ -96,6 +96,7 @@ _STATUS_NAMES = {
 _STATUS_HEADERS = {401: ("WWW-Authenticate",), 412: ("ETag",), 503: ("Retry-After",)}
 _PATH_PARAMETERS = {
     "game_id": "The game.",
+    "player_id": "The player.",
     "token_id": "The token.",
     "seat": "The seat's number.",
     "code": "The invite's code.",

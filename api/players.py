@@ -1,4 +1,4 @@
-"""Registering players."""
+"""Players: registering, and what anyone may know of one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from . import responses
 from .auth import OWN_SCOPES, Access, new_token, token_hash
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
-from .schemas.players import NewPlayer, RegisteredPlayer
+from .problems import not_found
+from .schemas.players import NewPlayer, PlayerProfile, RegisteredPlayer
 from .services import services
 
 blueprint = Blueprint("players", __name__, description="Who plays.")
@@ -40,3 +41,27 @@ def register_player(call: Call) -> Response:
         "scopes": list(OWN_SCOPES),
     }
     return responses.secret(responses.json(body, 201, location="/v1/me"))
+
+
+@blueprint.route("/players/<id:player_id>", methods=["GET"])
+@operation(
+    "getPlayer",
+    access=Access.OPTIONAL,
+    answers={200: Answer("The player.", PlayerProfile, ("ETag",))},
+    problems=("not-found",),
+    if_none_match=True,
+)
+def get_player(call: Call, player_id: str) -> Response:
+    """Get a player's name and results.
+
+    What became of the player's matches under each ruleset, once they are over; private tables count
+    as well. A match counts a moment after its last event. Who was erased is not found.
+    """
+    profile = services().standings.profile(player_id)
+    if profile is None:
+        raise not_found("There is no such player.")
+    call.validate()
+    results = [record._asdict() for record in profile.results]
+    return responses.tagged(
+        {"player_id": profile.player_id, "name": profile.name, "results": results}
+    )

@@ -20,6 +20,7 @@ from eventstore.players import Players
 from eventstore.pool import Pool, open_pool
 from eventstore.settings import Settings
 from eventstore.signing import Signer
+from eventstore.standings import Standings
 from eventstore.store import Store
 
 _EXTENSION = "abbot"
@@ -35,6 +36,7 @@ class Services:
     invites: Invites
     lists: Lists
     signer: Signer
+    standings: Standings
 
 
 def over(store: Store, signing_keys: Path) -> Services:
@@ -47,6 +49,7 @@ def over(store: Store, signing_keys: Path) -> Services:
         Invites(executor),
         Lists(store.pool),
         Signer(store.pool, signing_keys),
+        Standings(store.pool),
     )
 
 

@@ -28,9 +28,7 @@ class FeedService:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self.standings = Leading(
-            "standings", self._feed, self._count, spacing=SPACING_SECONDS
-        )
+        self.standings = Leading("standings", self._feed, self._count, spacing=SPACING_SECONDS)
         self.sequencer = Leading(
             "sequencer", self._feed, Sequencer(self._feed, self.standings.wake).step
         )

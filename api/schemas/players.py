@@ -12,6 +12,7 @@ from .fields import (
     PlayerName,
     QueryInteger,
     Request,
+    integer,
     many,
     one_of,
     open_text,
@@ -52,6 +53,31 @@ class RegisteredPlayer(Answered):
     token = text("Send it as `Authorization: Bearer …`. It is not shown again.", required=True)
     token_id = uuid("The token's id, to revoke it by.", required=True)
     scopes = _scopes(f"What the token may do. {_SCOPE}")
+
+
+class RulesetRecord(Answered):
+    """A player's matches under one ruleset that are over. Each is won, drawn, lost, resigned or
+    abandoned, so these add up to `played`."""
+
+    ruleset = text("The ruleset.", required=True)
+    played = integer("Matches that are over.", required=True)
+    won = integer("Won.", required=True)
+    drawn = integer("Played to the end, and nobody won.", required=True)
+    lost = integer("Played to the end, and another won.", required=True)
+    resigned = integer("Resigned, however it ended for the others.", required=True)
+    abandoned = integer("Abandoned, as nobody was left to play.", required=True)
+
+
+class PlayerProfile(Answered):
+    """What anyone may know of a player."""
+
+    player_id = uuid("The player.", required=True)
+    name = text("The player's name.", required=True)
+    results = many(
+        RulesetRecord,
+        "By ruleset; those that the player has finished no match of are left out.",
+        required=True,
+    )
 
 
 class Me(Answered):

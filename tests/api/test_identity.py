@@ -9,6 +9,8 @@ import pytest
 
 from api import auth
 from api.services import Services
+from eventstore.feed import Feed
+from eventstore.ids import uuid7
 from tests.api.client import Client
 from tests.api.tables import Table
 from tests.databases import Scratch
@@ -241,3 +243,31 @@ def test_tokens_are_stored_hashed(anna: Client, scratch: Scratch, opened: Servic
 
 def test_tokens_are_all_different() -> None:
     assert len({auth.new_token() for _ in range(100)}) == 100
+
+
+def test_a_players_results_are_for_everyone(
+    anna: Client, bert: Client, nobody: Client, table: Table, opened: Services
+) -> None:
+    url = f"/v1/players/{anna.player_id}"
+    before = nobody.get(url, expect=200)
+    assert before.get_json() == {"player_id": anna.player_id, "name": "Anna", "results": []}
+    table.start()
+    bert.post(f"{table.url}/resign", expect=200)
+    while Feed(opened.store.pool).sequence() != (0, 0):
+        pass
+    while opened.standings.step():
+        pass
+    answer = nobody.get(url, expect=200)
+    counts = {"played": 1, "won": 1, "drawn": 0, "lost": 0, "resigned": 0, "abandoned": 0}
+    assert answer.get_json()["results"] == [{"ruleset": "halleluja", **counts}]
+    (lost,) = anna.get(f"/v1/players/{bert.player_id}").get_json()["results"]
+    assert (lost["played"], lost["resigned"], lost["lost"]) == (1, 1, 0)
+    assert answer.headers["ETag"] != before.headers["ETag"]
+    nobody.get(url, headers={"If-None-Match": answer.headers["ETag"]}, expect=304)
+    nobody.get(url.replace(url[-12:], url[-12:].upper()), expect=200)
+
+
+def test_nobody_has_no_results(nobody: Client, anna: Client) -> None:
+    for player in (uuid7(), "x", str(anna.player_id)[:-1]):
+        nobody.refused(nobody.get(f"/v1/players/{player}"), 404, "not-found")
+    nobody.refused(nobody.get(f"/v1/players/{anna.player_id}?x=1"), 422, "validation")

@@ -125,9 +125,7 @@ def test_readers_miss_nothing_while_many_commit_and_sequencers_race_and_die(benc
     games = [uuid7() for _ in range(8)]
     stopping, killed = threading.Event(), []  # type: threading.Event, list[int]
     deaths = threading.Thread(target=killing, args=(bench.scratch, stopping, killed))
-    victim = threading.Thread(
-        target=sequencing_till_killed, args=(bench.scratch.app_url, stopping)
-    )
+    victim = threading.Thread(target=sequencing_till_killed, args=(bench.scratch.app_url, stopping))
     with Sequencers(bench.scratch.app_url, 2, 50) as sequencers:
         deaths.start()
         victim.start()
@@ -200,7 +198,7 @@ def test_a_reader_handles_each_item_once_whatever_fails(bench: Bench) -> None:
         f"CREATE TABLE seen (position bigint); GRANT INSERT ON seen TO {bench.scratch.app_role}"
     )
     with bench.connect() as connection:
-        for version in range(1, 201):
+        for _ in range(200):
             append(connection, uuid7(), 1, 1)
     bench.feed.sequence()
     tries = iter(range(10_000))
@@ -234,9 +232,10 @@ def test_a_reader_handles_each_item_once_whatever_fails(bench: Bench) -> None:
 
 def test_a_lease_is_one_holders_until_it_ends(pool: Pool, scratch: Scratch) -> None:
     feed = Feed(pool)
-    assert feed.lease("a thing", first := uuid7(), 60)
+    first, second = uuid7(), uuid7()
     assert feed.lease("a thing", first, 60)
-    assert not feed.lease("a thing", second := uuid7(), 60)
+    assert feed.lease("a thing", first, 60)
+    assert not feed.lease("a thing", second, 60)
     feed.end_lease("a thing", second)
     assert not feed.lease("a thing", second, 60)
     scratch.execute("UPDATE leases SET until = now() - interval '1 second' WHERE name = 'a thing'")

@@ -111,9 +111,7 @@ def test_a_wake_ends_the_wait(feed: Feed) -> None:
     worker.join(30)
 
 
-def test_the_sequencer_looks_less_often_while_nothing_comes(
-    feed: Feed, executor: Executor
-) -> None:
+def test_the_sequencer_looks_less_often_while_nothing_comes(feed: Feed, executor: Executor) -> None:
     told = []
     sequencer = Sequencer(lambda: feed, lambda: told.append(True))
     while feed.waiting():

@@ -6,8 +6,8 @@ from alembic import context, op
 
 from migrations.privileges import grant
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 branch_labels = None
 depends_on = None
 
@@ -18,7 +18,7 @@ CREATE TABLE feed (
     version integer NOT NULL CHECK (version > 0)
 );
 COMMENT ON TABLE feed IS
-    'All events in one order without gaps, each game''s by version; given by one sequencer at a time';
+    'All events in one order without gaps, each game''s by version';
 
 CREATE TABLE cursors (
     name text PRIMARY KEY,
@@ -32,7 +32,7 @@ CREATE TABLE leases (
     holder uuid NOT NULL,
     until timestamptz NOT NULL
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE leases IS 'Which node does what only one has to do; nothing wrong happens if two do';
+COMMENT ON TABLE leases IS 'Which node does what one has to do; if two do it, nothing goes wrong';
 
 CREATE TABLE standings (
     generation integer NOT NULL,
