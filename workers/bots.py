@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import Any
 
 from domain import bots
-from domain.game import Game, listed_moves, view
+from domain.game import Game, view
 from domain.redaction import Viewer
+
+THINKING_SECONDS = 0.05
+"""How long a bot that searches may think about a move, on however slow a machine."""
 
 _dice = random.SystemRandom()
 
@@ -20,4 +24,7 @@ def choose_move(game: Game, seat: int) -> dict[str, Any]:
     name = game.seats[seat].bot
     if name is None:
         raise ValueError(f"seat {seat} has no bot")
-    return bots.choose(name, view(game, Viewer(seat)), listed_moves(game, seat), _dice)
+    until = time.monotonic() + THINKING_SECONDS
+    shown = view(game, Viewer(seat))
+    listed = shown["you"]["legal_moves"]
+    return bots.choose(name, shown, listed, _dice, lambda: time.monotonic() >= until)

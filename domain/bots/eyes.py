@@ -19,6 +19,8 @@ class Eye(Protocol):
 
     TRUST: float
     """What a point of rating is worth beside a won playout."""
+    PLAYED: int
+    """So many moves can be played in a bot's 50 ms."""
 
     def rate(self, view: View, moves: list[Move]) -> list[float]:
         """How good each postable move looks to the seat of the view; higher is better."""

@@ -13,6 +13,7 @@ from . import worlds
 from .choices import Move, View
 
 TRUST = 2.0
+PLAYED = 1200
 
 _BIT = {unit: 1 << number for unit, number in NUMBER.items()}
 _GROUPS = (*POWER_MASKS, *(BANNER_BITS << shift for shift in BANNER_SHIFTS))

@@ -18,8 +18,6 @@ from .eyes import EYES, Eye
 
 TRIED = 4
 """So many of the moves that look best are tried."""
-PLAYED = 1200
-"""So many moves are played in trying them, from all deals together: what bounds the time."""
 PER_CARD = 0.15
 """What each card is worth, beside a won round, that the others are left with when it ends."""
 
@@ -30,24 +28,30 @@ def choose(
     rng: random.Random,
     late: Late | None = None,
     *,
-    played: int = PLAYED,
+    played: int | None = None,
 ) -> Move:
-    """The move that did best. `late`, asked before each deal, ends the search early."""
+    """The move that did best.
+
+    `played` is how many moves are played in trying them, on all deals together: it bounds the time
+    without a clock. `late`, asked before each deal, ends the search early.
+    """
     moves = every(listed)
     if len(moves) == 1:
         return moves[0]
+    # A search draws much: from dice of its own, that are as fast for system dice.
+    dice = random.Random(rng.getrandbits(128))
     eye = EYES[view["ruleset"]]
     ratings = eye.rate(view, moves)
-    order = sorted(range(len(moves)), key=lambda place: (-ratings[place], rng.random()))[:TRIED]
+    order = sorted(range(len(moves)), key=lambda place: (-ratings[place], dice.random()))[:TRIED]
     best = ratings[order[0]]
     trials = [_Trial(moves[place], eye.TRUST * (ratings[place] - best)) for place in order]
     deal = eye.dealer(view)
-    context = Context(rng.randbytes(32))
+    context = Context(dice.randbytes(32))
     stages = (len(trials) - 1).bit_length()
     while len(trials) > 1:
-        left = played // stages
+        left = (eye.PLAYED if played is None else played) // stages
         while left > 0 and not (late is not None and late()):
-            game = deal(rng)
+            game = deal(dice)
             left -= sum(trial.run(game.copy(), eye, context) for trial in trials)
         trials.sort(key=lambda trial: trial.score, reverse=True)
         del trials[(len(trials) + 1) // 2 :]
