@@ -5,10 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import lru_cache
-from operator import mul
 
+from ..masks import numbers
 from ..state import Game
-from ..vallelujah.units import BANNER_BITS, BANNER_SHIFTS, NUMBER, POWER_MASKS, POWERS, UNITS, mask
+from ..vallelujah.moves import beats, may_lead_all
+from ..vallelujah.units import (
+    BANNER_BITS,
+    BANNERS,
+    BATTALIONS,
+    NAMES,
+    NUMBER,
+    POWERS,
+    UNITS,
+    mask,
+)
 from . import worlds
 from .choices import Move, View
 
@@ -16,9 +26,25 @@ TRUST = 2.0
 PLAYED = 1200
 
 _BIT = {unit: 1 << number for unit, number in NUMBER.items()}
-_GROUPS = (*POWER_MASKS, *(BANNER_BITS << shift for shift in BANNER_SHIFTS))
-"""The units of each power, then of each banner."""
+_GROUPS = len(POWERS) + len(BANNERS)
+_SIZES = (1 << 8 * _GROUPS) - 1
 _WINS = 1000.0
+_PER_FIELDED = 0.5
+
+
+def _sums_of(banner: int, bits: int) -> int:
+    """Of some units of a banner: a byte for how many are of each power and each banner, and above
+    these the sum of their powers. Those of several banners can be added."""
+    sums = bits.bit_count() << 8 * (len(POWERS) + banner)
+    for place in numbers(bits):
+        sums += (1 << 8 * place) + (place + 1 << 8 * _GROUPS)
+    return sums
+
+
+_SUMS = tuple(
+    [_sums_of(banner, bits) for bits in range(BANNER_BITS + 1)] for banner in range(len(BANNERS))
+)
+"""By banner, and by which of its units there are."""
 
 
 def rate(view: View, moves: list[Move]) -> list[float]:
@@ -32,17 +58,33 @@ def rate(view: View, moves: list[Move]) -> list[float]:
 def quick(game: Game) -> Move:
     """The best-rated move of whose turn it is."""
     assert game.turn is not None
-    seat = game.turn.seat
-    moves = game.rules.legal_moves(game, seat)
-    if len(moves) == 1:
-        return moves[0]
-    army, arena = game.play.armies[seat], game.play.arena
-    best, highest = moves[0], -_WINS
-    for move in moves:
-        rating = _rating(move, army, arena)
-        if rating > highest:
-            best, highest = move, rating
-    return best
+    army, arena = game.play.armies[game.turn.seat], game.play.arena
+    if not arena:
+        if army.bit_count() == 1 or may_lead_all(game, army):
+            return {"type": "lead", "units": list(BATTALIONS[army].names)}
+        left = max([army ^ 1 << number for number in numbers(army)], key=_worth)
+        return {"type": "lead", "units": [_name(army ^ left)]}
+    found = beats(army, arena.bit_count(), game.play.strength)
+    taken = [1 << number for number in numbers(arena)]
+    if not found:
+        return {"type": "take", "take": _name(max(taken, key=lambda unit: _worth(army | unit)))}
+    best, captured, highest = found[0], 0, -_WINS
+    for battalion in found:
+        left = army ^ battalion.units
+        if not left:
+            return {"type": "beat", "units": list(battalion.names)}
+        for unit in taken:
+            rating = _worth(left | unit) + _PER_FIELDED * battalion.size
+            if rating > highest:
+                best, captured, highest = battalion, unit, rating
+    move: Move = {"type": "beat", "units": list(best.names)}
+    if len(taken) > 1:
+        move["take"] = _name(captured)
+    return move
+
+
+def _name(unit: int) -> str:
+    return NAMES[unit.bit_length() - 1]
 
 
 def _rating(move: Move, army: int, arena: int) -> float:
@@ -55,16 +97,24 @@ def _rating(move: Move, army: int, arena: int) -> float:
     take = move.get("take")
     # That a single unit is taken need not be said.
     taken = arena if take is None else _BIT[take]
-    return _worth(army ^ fielded | taken) + 0.5 * len(units)
+    return _worth(army ^ fielded | taken) + _PER_FIELDED * len(units)
 
 
 @lru_cache(maxsize=1 << 16)
 def _worth(army: int) -> float:
     """How good it is to hold `army`, which is not empty."""
-    held = [(army & group).bit_count() for group in _GROUPS]
+    first, second, third, fourth, fifth, sixth = _SUMS
+    sums = (
+        first[army & BANNER_BITS]
+        + second[army >> 9 & BANNER_BITS]
+        + third[army >> 18 & BANNER_BITS]
+        + fourth[army >> 27 & BANNER_BITS]
+        + fifth[army >> 36 & BANNER_BITS]
+        + sixth[army >> 45]
+    )
     count = army.bit_count()
-    powers: int = sum(map(mul, POWERS, held))
-    return 1.5 * max(held) - 3.0 * count + 0.2 * powers / count
+    most = max((sums & _SIZES).to_bytes(_GROUPS))
+    return 1.5 * most - 3.0 * count + 0.2 * (sums >> 8 * _GROUPS) / count
 
 
 def dealer(view: View) -> Callable[[random.Random], Game]:

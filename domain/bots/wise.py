@@ -9,6 +9,7 @@ deals the better they do. It knows what its seat's view shows now, no more.
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 from ..commands import Context
 from ..play import push
@@ -33,7 +34,7 @@ def choose(
     """The move that did best.
 
     `played` is how many moves are played in trying them, on all deals together: it bounds the time
-    without a clock. `late`, asked before each deal, ends the search early.
+    without a clock. `late`, asked before each playout, ends the search early.
     """
     moves = every(listed)
     if len(moves) == 1:
@@ -50,32 +51,49 @@ def choose(
     stages = (len(trials) - 1).bit_length()
     while len(trials) > 1:
         left = (eye.PLAYED if played is None else played) // stages
-        while left > 0 and not (late is not None and late()):
-            game = deal(dice)
-            left -= sum(trial.run(game.copy(), eye, context) for trial in trials)
+        while left > 0:
+            tries = _tried(trials, deal(dice), eye, context, late)
+            if tries is None:
+                break
+            for trial, (outcome, count) in zip(trials, tries, strict=True):
+                trial.score += outcome
+                left -= count
         trials.sort(key=lambda trial: trial.score, reverse=True)
         del trials[(len(trials) + 1) // 2 :]
     return trials[0].move
 
 
+@dataclass(slots=True)
 class _Trial:
     """A move, and how it has done so far."""
 
-    def __init__(self, move: Move, score: float) -> None:
-        self.move = move
-        self.score = score
+    move: Move
+    score: float
 
-    def run(self, game: Game, eye: Eye, context: Context) -> int:
-        """Play the move and all that follows; the number of moves played."""
-        assert game.turn is not None
-        seat = game.turn.seat
-        push(game, self.move, context)
-        count = 1
-        while game.turn is not None:
-            push(game, eye.quick(game), context)
-            count += 1
-        self.score += _outcome(game, seat)
-        return count
+
+def _tried(
+    trials: list[_Trial], game: Game, eye: Eye, context: Context, late: Late | None
+) -> list[tuple[float, int]] | None:
+    """How each move ended on `game`, and in how many moves; None if it got late on the way, as
+    only moves that were tried on the same deals can be compared."""
+    tries = []
+    for trial in trials:
+        if late is not None and late():
+            return None
+        tries.append(_play_out(game.copy(), trial.move, eye, context))
+    return tries
+
+
+def _play_out(game: Game, move: Move, eye: Eye, context: Context) -> tuple[float, int]:
+    """Play `move` and all that follows: how well it ended for its seat, and the moves played."""
+    assert game.turn is not None
+    seat = game.turn.seat
+    push(game, move, context)
+    count = 1
+    while game.turn is not None:
+        push(game, eye.quick(game), context)
+        count += 1
+    return _outcome(game, seat), count
 
 
 def _outcome(game: Game, seat: int) -> float:

@@ -155,6 +155,27 @@ def quick(kind: str, game: Game, dice: int) -> dict[str, Any]:
     return chooser(seen_by(game, seat), listed_moves(game, seat), random.Random(dice))
 
 
+@pytest.mark.parametrize("ruleset", sorted(RULESETS))
+@pytest.mark.parametrize("seats", [2, 4])
+def test_quick_eyes_see_as_well_as_slow_ones(ruleset: str, seats: int) -> None:
+    """What playouts play is a legal move, none of which looks better to the seat of the view."""
+    eye, rng, looked = EYES[ruleset], random.Random(12), 0
+    for _ in range(4):
+        game = started(ruleset, seats, secret=rng.randbytes(32), options={"rounds_to_win": 1}).game
+        while game.turn is not None:
+            seat = game.turn.seat
+            moves = [
+                game.rules.with_due_call(game, seat, move) for move in legal_moves(game, seat)
+            ]
+            quick_move = eye.quick(game)
+            assert quick_move in moves
+            ratings = eye.rate(seen_by(game, seat), [quick_move, *moves])
+            assert ratings[0] == max(ratings)
+            looked += 1
+            push(game, rng.choice([quick_move, rng.choice(moves)]), CONTEXT)
+    assert looked > 50
+
+
 def test_wise_stops_when_it_is_late() -> None:
     game = started("vallelujah", 2).game
     shown, asked = seen_by(game, game.turn.seat), []
@@ -166,7 +187,7 @@ def test_wise_stops_when_it_is_late() -> None:
     moves = shown["you"]["legal_moves"]
     move = bots.choose("wise", shown, moves, random.Random(1), late)
     assert move in every(moves)
-    # Asked before each deal and told so, then once in each of the stages that are left.
+    # Asked before each playout and told so, then once in each of the stages that are left.
     assert 3 < len(asked) < 7
 
 

@@ -1,0 +1,62 @@
+"""What a worker's bot is shown, and how long it may think."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from domain.bots.choices import every
+from domain.bots.eyes import EYES
+from domain.commands import Context, CreateGame, SeatBot, StartGame
+from domain.game import Game, decide, new_game, push, view
+from domain.redaction import Viewer
+from workers import bots
+
+HOST = "019b7600-0000-7000-8000-000000000001"
+CONTEXT = Context(bytes(range(32)))
+
+
+def table(ruleset: str) -> Game:
+    game = new_game("019b7600-0000-7000-8000-000000000000")
+    seating = [SeatBot(HOST, "wise")] * 2
+    for command in (CreateGame(HOST, ruleset, {"rounds_to_win": 1}), *seating, StartGame(HOST)):
+        game = decide(game, command, CONTEXT).game
+    return game
+
+
+def looks_best(game: Game, seat: int, move: dict[str, Any]) -> bool:
+    shown = view(game, Viewer(seat))
+    moves = every(shown["you"]["legal_moves"])
+    ratings = EYES[game.ruleset].rate(shown, moves)
+    return ratings[moves.index(move)] == max(ratings)
+
+
+def chosen(ruleset: str, positions: int) -> list[bool]:
+    """Whether `wise` has made the move that looked best, position by position."""
+    game, rng, best = table(ruleset), random.Random(5), []
+    while game.turn is not None and len(best) < positions:
+        seat = game.turn.seat
+        listed = every(view(game, Viewer(seat))["you"]["legal_moves"])
+        if seat != 0 and len(listed) > 1:
+            move = bots.choose_move(game, seat)
+            assert move in listed
+            best.append(looks_best(game, seat, move))
+        push(game, rng.choice(listed), CONTEXT)
+    return best
+
+
+@pytest.mark.parametrize("ruleset", ["halleluja", "vallelujah"])
+def test_a_bot_without_time_to_think_makes_the_move_that_looks_best(
+    ruleset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bots, "THINKING_SECONDS", 0.0)
+    tried = chosen(ruleset, 20)
+    assert tried
+    assert all(tried)
+
+
+def test_a_seat_without_a_bot_makes_no_move() -> None:
+    with pytest.raises(ValueError, match="seat 0 has no bot"):
+        bots.choose_move(table("vallelujah"), 0)
