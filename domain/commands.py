@@ -18,8 +18,9 @@ class Context:
 class CreateGame:
     """Open a table in the lobby, with the caller as host in seat `seat`.
 
-    `options` are those that differ from the ruleset's defaults; `turn_seconds` in seconds;
-    `max_seats` None for as many as the ruleset seats.
+    `ruleset` is a game's id, for its newest version, or a version (`halleluja/1`); `options` are
+    those that differ from the ruleset's defaults; `turn_seconds` in seconds; `max_seats` None for
+    as many as the ruleset seats.
     """
 
     player_id: str

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from . import randomness
+from . import randomness, registry
 from .bots import BOTS
 from .commands import (
     ChangeSeat,
@@ -46,9 +46,10 @@ _SEED = re.compile(r"(?:[0-9a-f]{2}){1,32}")
 
 def create_game(game: Game, command: CreateGame, context: Context) -> Unfolding:
     """Open a table with the caller as host."""
-    rules = RULESETS.get(command.ruleset)
-    if rules is None:
-        raise invalid("ruleset", f"must be one of {', '.join(sorted(RULESETS))}")
+    try:
+        rules = registry.get(command.ruleset)
+    except KeyError:
+        raise invalid("ruleset", f"must be one of {', '.join(sorted(RULESETS))}") from None
     most = rules.seats[1] if command.max_seats is None else command.max_seats
     errors = _option_errors(rules, command.options)
     errors += _table_errors(rules, command.turn_seconds, most)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from .rules import Option, Rule
 
 if TYPE_CHECKING:
+    from .evolution import AnyEvent
     from .state import Game
     from .unfolding import Unfolding
 
@@ -110,6 +111,10 @@ class Ruleset(ABC):
     @abstractmethod
     def reason(self, game: Game, seat: int, move: Move) -> Reason:
         """Why the legal `move` of `seat` is legal."""
+
+    @abstractmethod
+    def move_of(self, event: AnyEvent) -> Move | None:
+        """The move that `event` itself is, fully specified; None for what follows from one."""
 
     def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
         """`move` with the call that is due, as an automatic pick makes it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..evolution import AnyEvent
 from ..masks import numbers
 from ..refusals import VALIDATION, Refused
 from ..ruleset import Move, Reason
@@ -201,6 +202,28 @@ def _reason_of_play(game: Game, play: HallelujaRound, seat: int, card: int) -> R
 
 def _matches(play: HallelujaRound, card: int) -> bool:
     return figure(card) == figure(play.top) or symbol(card) == play.symbol_in_force
+
+
+def move_of(event: AnyEvent) -> Move | None:
+    """The move that `event` itself is, if it is one."""
+    data = event.data
+    match event.type:
+        case "card.played":
+            move: Move = {"type": "play", "card": data["card"]}
+            for name in ("wish", "call"):
+                if name in data:
+                    move[name] = data[name]
+            return move
+        case "cards.drawn" if data["reason"] in ("no-match", "annoyed"):
+            # A neighbour's E makes a seat draw that has not moved.
+            return dict(DRAW) if data["seat"] == event.by["seat"] else None
+        case "turn.passed":
+            return dict(DRAW) if data["seat"] == event.by["seat"] else None
+        case "card.kept":
+            return dict(KEEP)
+        case "word.exclaimed":
+            return {"type": "exclaim", "word": data["word"]}
+    return None
 
 
 def number_of(move: Move) -> int:

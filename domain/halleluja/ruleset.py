@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import randomness
-from ..evolution import TABLE_EVOLVERS
+from ..evolution import TABLE_EVOLVERS, AnyEvent
 from ..refusals import illegal
 from ..ruleset import TURN_GOES_ON, After, Move, Reason, Ruleset
 from ..state import Game
@@ -71,6 +71,9 @@ class Halleluja(Ruleset):
 
     def reason(self, game: Game, seat: int, move: Move) -> Reason:
         return moves.reason(game, game.play, seat, move)
+
+    def move_of(self, event: AnyEvent) -> Move | None:
+        return moves.move_of(event)
 
     def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
         call = moves.due_call(game.play, seat) if move["type"] == "play" else None

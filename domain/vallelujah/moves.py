@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..evolution import AnyEvent
 from ..masks import numbers
 from ..refusals import VALIDATION, Refused
 from ..ruleset import Move, Reason
@@ -187,6 +188,21 @@ def _rules_of_beat(units: list[str], *, wins: bool) -> list[str]:
         rules.append("vallelujah.battalion")
     rules.append("vallelujah.win" if wins else "vallelujah.capture")
     return rules
+
+
+def move_of(event: AnyEvent) -> Move | None:
+    """The move that `event` itself is, if it is one."""
+    data = event.data
+    # Of a single unit nothing is to be chosen, so a fully specified move does not name it.
+    take = {"take": data["captured"]} if "captured" in data and data["discarded"] else {}
+    match event.type:
+        case "battalion.led":
+            return {"type": "lead", "units": data["units"]}
+        case "battalion.beaten":
+            return {"type": "beat", "units": data["units"], **take}
+        case "arena.taken":
+            return {"type": "take", **take}
+    return None
 
 
 def reason(play: VallelujahRound, seat: int, move: Move) -> Reason:

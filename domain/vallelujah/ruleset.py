@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..evolution import TABLE_EVOLVERS
+from ..evolution import TABLE_EVOLVERS, AnyEvent
 from ..refusals import illegal
 from ..ruleset import After, Move, Reason, Ruleset
 from ..state import Game
@@ -63,6 +63,9 @@ class Vallelujah(Ruleset):
 
     def reason(self, game: Game, seat: int, move: Move) -> Reason:
         return moves.reason(game.play, seat, move)
+
+    def move_of(self, event: AnyEvent) -> Move | None:
+        return moves.move_of(event)
 
     def hand(self, game: Game, seat: int) -> list[str]:
         return names(game.play.armies[seat])
