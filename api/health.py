@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import psycopg
 from flask import Response
-from psycopg_pool import PoolTimeout
 
+from eventstore.database import patiently
 from eventstore.errors import Unavailable
 
 from . import responses
@@ -46,8 +46,11 @@ def get_readiness(call: Call) -> Response:
     """
     call.validate()
     try:
-        with services().store.pool.connection(timeout=READY_SECONDS) as connection:
-            connection.execute("SELECT 1")
-    except (psycopg.Error, PoolTimeout, Unavailable):
+        patiently(_reach_database, READY_SECONDS)
+    except (psycopg.Error, Unavailable):
         raise unavailable() from None
     return responses.json({"status": "ok"})
+
+
+def _reach_database() -> None:
+    services().store.database.once("SELECT 1", {})

@@ -55,6 +55,16 @@ class HttpWorker(GeventWorker):
         kind = (client.family, client.type, client.proto)
         super().handle(listener, Connection(*kind, fileno=client.detach()), addr)
 
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """Finish what is under way and end; no new connection is accepted from now on."""
+        _stop_heartbeat()
+        super().handle_exit(sig, frame)
+
+    def handle_quit(self, sig: int, frame: Any) -> None:
+        """End at once."""
+        _stop_heartbeat()
+        super().handle_quit(sig, frame)
+
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
         """Answer a request that could not be read, and let the connection go.
 
@@ -98,3 +108,10 @@ def _answer(error: ParseException) -> bytes:
         "\r\n"
     )
     return head.encode() + body
+
+
+def _stop_heartbeat() -> None:
+    # Not to be imported sooner: this module is loaded before the standard library is patched.
+    from api import heartbeat
+
+    heartbeat.stop()

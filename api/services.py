@@ -39,9 +39,10 @@ class Services:
     standings: Standings
 
 
-def over(store: Store, signing_keys: Path) -> Services:
-    """The services on top of `store`, with the keys in the folder `signing_keys`."""
-    executor = Executor(store)
+def over(store: Store, signing_keys: Path, *, serving: bool = False) -> Services:
+    """The services on top of `store`, with the keys in the folder `signing_keys`; `serving` as for
+    `Executor`."""
+    executor = Executor(store, serving=serving)
     return Services(
         store,
         executor,
@@ -66,7 +67,8 @@ class Opener:
         if self._services is None:
             with self._lock:
                 if self._services is None:
-                    self._services = over(Store(_pool(self._settings)), self._settings.signing_keys)
+                    store, keys = Store(_pool(self._settings)), self._settings.signing_keys
+                    self._services = over(store, keys, serving=True)
         return self._services
 
 
@@ -93,4 +95,10 @@ def register(app: Flask, settings: Settings | None, opened: Services | None) -> 
 def services() -> Services:
     """The services of the running application."""
     opened: Services = current_app.extensions[_EXTENSION]()
+    return opened
+
+
+def open_services(app: Flask) -> Services:
+    """The services of `app`, opened now if they are not yet."""
+    opened: Services = app.extensions[_EXTENSION]()
     return opened

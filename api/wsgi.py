@@ -10,8 +10,9 @@ import sys
 
 from eventstore.settings import Settings
 
-from . import logs
+from . import heartbeat, logs
 from .app import create_app
+from .services import open_services
 
 
 def _check_patching() -> None:
@@ -29,3 +30,4 @@ _settings = Settings.from_env()
 logs.configure(_settings.log_level)
 _check_patching()
 app = create_app(_settings)
+heartbeat.start(lambda: open_services(app).executor.service)

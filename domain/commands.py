@@ -140,6 +140,15 @@ class ExpireTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtendTurn:
+    """The service was unable to take moves: the turn gets `seconds` back."""
+
+    round: int
+    turn: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
 class CloseTable:
     """Nobody has started the table for too long, and `version` was its last event then."""
 
@@ -160,5 +169,6 @@ Command = (
     | Resign
     | ComeBack
     | ExpireTurn
+    | ExtendTurn
     | CloseTable
 )

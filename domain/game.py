@@ -100,6 +100,7 @@ _DECIDERS: dict[type, Callable[[Game, Any, Context], Unfolding]] = {
     commands.Resign: play.resign,
     commands.ComeBack: play.come_back,
     commands.ExpireTurn: play.expire_turn,
+    commands.ExtendTurn: play.extend_turn,
 }
 
 

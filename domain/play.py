@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import randomness
-from .commands import BotMove, ComeBack, Context, ExpireTurn, MakeMove, Resign
+from .commands import BotMove, ComeBack, Context, ExpireTurn, ExtendTurn, MakeMove, Resign
 from .events import Event
 from .refusals import (
     FORBIDDEN,
@@ -110,6 +110,17 @@ def expire_turn(game: Game, command: ExpireTurn, context: Context) -> Unfolding:
             return unfolding
     _play_turn_out(unfolding)
     _settle(unfolding)
+    return unfolding
+
+
+def extend_turn(game: Game, command: ExtendTurn, context: Context) -> Unfolding:
+    """The turn gets time back that an outage of the service took from it (table.turn-timer)."""
+    turn = game.turn
+    if turn is None or (game.round, turn.number) != (command.round, command.turn):
+        return Unfolding(game, context, {})
+    unfolding = Unfolding(game, context, _by_clock(turn.seat))
+    given = {"seat": turn.seat, "seconds": command.seconds, "reason": "outage"}
+    unfolding.record("turn.extended", given)
     return unfolding
 
 

@@ -23,5 +23,9 @@ class Unavailable(StoreError):
     """
 
 
+class OutOfService(StoreError):
+    """No process takes moves at this moment, so no turn may expire; try again a little later."""
+
+
 class Broken(StoreError):
     """What is stored does not fold or does not verify: the record was changed from outside."""

@@ -22,20 +22,23 @@ from domain.commands import (
     Context,
     CreateGame,
     ExpireTurn,
+    ExtendTurn,
     MakeMove,
     SeatBot,
     TakeSeat,
 )
 from domain.events import Recorded
 from domain.game import Decision, Game, bind, decide, fold, new_game, overdue
+from domain.outages import owed
 from domain.refusals import ALREADY_SEATED, FORBIDDEN, GAME_NOT_OVER, NOT_IN_LOBBY, Refused
 from domain.state import LOBBY
 
 from .appending import APPENDED, Append, Appended, Guard, plan
-from .database import PATIENCE_SECONDS, Fate, Pause, fate_of
-from .errors import Broken, GameNotFound, KeyReused
+from .database import PATIENCE_SECONDS, Fate, Pause, fate_of, patiently
+from .errors import Broken, GameNotFound, KeyReused, OutOfService
 from .ids import uuid7
 from .recorded import ZERO_HASH, rest
+from .service import ServiceTime
 from .store import Idempotency, Loaded, Record, Store
 
 __all__ = ["Executor", "Idempotency", "Outcome"]
@@ -82,11 +85,18 @@ class Outcome:
 
 
 class Executor:
-    """Runs commands against a store, from any thread. It tries again for `patience` seconds."""
+    """Runs commands against a store, from any thread. It tries again for `patience` seconds.
 
-    def __init__(self, store: Store, patience: float = PATIENCE_SECONDS) -> None:
+    `serving`: this process is one of those by whose heartbeats the service counts as up.
+    """
+
+    def __init__(
+        self, store: Store, patience: float = PATIENCE_SECONDS, *, serving: bool = False
+    ) -> None:
         self.store = store
         self.patience = patience
+        self.serving = serving
+        self.service = ServiceTime(store.pool)
 
     def execute(
         self,
@@ -229,8 +239,8 @@ class Executor:
     def expire(self, game_id: str, round_number: int, turn: int) -> Outcome | None:
         """Record that a turn's time ran out and play it for the seat.
 
-        None if that turn no longer runs or is not due yet; a deadline left over from it is
-        removed.
+        None if that turn no longer runs or is not due, or gets time back for an outage; a deadline
+        left over from it is removed. OutOfService while nobody can make a move.
         """
         pause = Pause(self.patience)
         while True:
@@ -240,8 +250,19 @@ class Executor:
                 return None
             if not overdue(loaded.game, loaded.now):
                 return None
-            if (outcome := self._expire(loaded, pause)) is not None:
+            if (outcome := self._expire(loaded, pause, patient=True)) is not None:
                 return outcome
+
+    def give_back(self, game_id: str) -> bool:
+        """Record what outages took from the running turn, unless it has been given back already:
+        then False."""
+        pause = Pause(self.patience)
+        given = False
+        while True:
+            loaded = self._load(game_id, None)
+            if loaded.game.turn is None or not self._give_back(loaded, pause):
+                return given
+            given = True
 
     def expire_many(self, dues: Iterable[DueTurn]) -> list[Outcome | Exception | None]:
         """`expire` for each; what one raises does not keep the others from it."""
@@ -259,7 +280,7 @@ class Executor:
         """Make the move that `choose(game, seat)` gives for the computer player whose turn it is.
 
         None if that turn no longer runs; a deadline left over from it is removed. If the turn is
-        overdue its expiry is recorded instead.
+        overdue its expiry is recorded instead. OutOfService as for `expire`.
         """
         pause = Pause(self.patience)
         while True:
@@ -274,7 +295,7 @@ class Executor:
                 self.store.drop_deadline(game_id, "bot", round_number, turn)
                 return None
             if overdue(game, loaded.now):
-                self._expire(loaded, pause)
+                self._expire(loaded, pause, patient=True)
                 continue
             move = choose(game.copy(), running.seat)
             command = BotMove(running.seat, move, round_number, turn)
@@ -307,11 +328,16 @@ class Executor:
             pause.rest()
         return appended
 
-    def _expire(self, loaded: Loaded, pause: Pause) -> Outcome | None:
-        """Record the expiry of the running turn, which is overdue. None if somebody else was
-        faster, or it is not known; either way it takes a fresh look."""
+    def _expire(self, loaded: Loaded, pause: Pause, *, patient: bool = False) -> Outcome | None:
+        """Record the expiry of the running turn, which is overdue, or that it gets time back. None
+        unless it has expired now; a fresh look tells what is.
+
+        Whoever is not `patient` has a move to make and thereby shows that moves can be made.
+        """
         game = loaded.game
         assert game.turn is not None
+        if self._give_back(loaded, pause, patient=patient):
+            return None
         command = ExpireTurn(game.round, game.turn.number)
         decision = decide(game, command, _context(loaded))
         append = _append(game, decision, "late", None)
@@ -319,6 +345,31 @@ class Executor:
         if appended is None or appended.status != APPENDED:
             return None
         return _appended(loaded, append, appended, decision)
+
+    def _owed(self, loaded: Loaded, *, patient: bool = False) -> int:
+        """Seconds that the running turn is owed. What is looked at is newer than `loaded`, so an
+        outage that ended before the turn was found overdue is seen."""
+        turn = loaded.game.turn
+        assert turn is not None
+        if self.serving:
+            patiently(self.service.beat)
+        service = self.service.look(turn.at)
+        if patient and service.out:
+            raise OutOfService
+        return owed(loaded.game, service.outages)
+
+    def _give_back(self, loaded: Loaded, pause: Pause, *, patient: bool = False) -> bool:
+        """Whether time was owed to the running turn; then it has it now, or somebody was faster,
+        or it is not known."""
+        seconds = self._owed(loaded, patient=patient)
+        if not seconds:
+            return False
+        game = loaded.game
+        assert game.turn is not None
+        command = ExtendTurn(game.round, game.turn.number, seconds)
+        decision = decide(game, command, _context(loaded))
+        self._try(_append(game, decision, "none", None), pause)
+        return True
 
     def _replay(
         self, loaded: Loaded, record: Record, request: Idempotency, check: Check | None

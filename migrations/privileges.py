@@ -30,6 +30,8 @@ GRANTS = {
     "leases": "SELECT, INSERT, UPDATE, DELETE",
     "standings": "SELECT, INSERT, UPDATE, DELETE",
     "generations": "SELECT, UPDATE",
+    "service_time": "SELECT, INSERT, UPDATE",
+    "outages": "SELECT, INSERT, UPDATE",
     "alembic_version": "SELECT",
 }
 
@@ -40,6 +42,9 @@ CHANGING = {
 }
 """Of tables without UPDATE, the columns that may change: what a game is, its secret above all,
 stays, and how far it has come does not; a published key stays too."""
+
+FUNCTIONS = ("append_events", "beat")
+"""What the application may call, and nobody else but the owner."""
 
 TIMEOUTS = {
     "statement_timeout": "15s",
@@ -77,12 +82,24 @@ def grant(connection: Connection[Any], app_role: str) -> None:
                     table=sql.Identifier(table), role=role, columns=sql.SQL(columns)
                 )
             )
+    defined = {
+        name
+        for (name,) in connection.execute(
+            "SELECT proname FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+        )
+    }
+    for function in FUNCTIONS:
+        if function in defined:
+            connection.execute(
+                sql.SQL(
+                    "REVOKE ALL ON FUNCTION {function} FROM PUBLIC;"
+                    "GRANT EXECUTE ON FUNCTION {function} TO {role}"
+                ).format(function=sql.Identifier(function), role=role)
+            )
     connection.execute(
-        sql.SQL(
-            "REVOKE ALL ON FUNCTION append_events FROM PUBLIC;"
-            "GRANT EXECUTE ON FUNCTION append_events TO {role};"
-            "GRANT USAGE ON SCHEMA {schema} TO {role}"
-        ).format(role=role, schema=sql.Identifier(_schema(connection)))
+        sql.SQL("GRANT USAGE ON SCHEMA {schema} TO {role}").format(
+            role=role, schema=sql.Identifier(_schema(connection))
+        )
     )
 
 

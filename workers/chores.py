@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from eventstore.chores import ChoreRows
-from workers import housekeeping
+from workers import housekeeping, outages
 from workers.resources import Resources
 from workers.settling import described
 
@@ -40,6 +40,7 @@ CHORES: dict[str, Chore] = {
     "purge-answers": Chore(300, housekeeping.purge_answers),
     "purge-creations": Chore(300, housekeeping.purge_creations),
     "close-lobbies": Chore(60, housekeeping.close_lobbies),
+    "give-back": Chore(1, outages.give_back),
 }
 """Every chore by the name of its row."""
 

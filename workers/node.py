@@ -72,7 +72,7 @@ class TimerService:
         self._worker = worker
         self._publisher = Publisher(lambda: CeleryOutbox(app))
         self._timer = Timer(
-            resources.store,
+            resources.deadlines,
             self._offer,
             lambda dues: settle(resources.executor(), dues),
             processes=worker.concurrency,

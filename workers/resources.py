@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
+from eventstore.deadlines import Deadlines
 from eventstore.executor import Executor
 from eventstore.pool import open_pool
 from eventstore.settings import Settings
@@ -56,3 +57,7 @@ class Resources:
     def executor(self) -> Executor:
         """This process's executor."""
         return self._open()[1]
+
+    def deadlines(self) -> Deadlines:
+        """This process's due turns."""
+        return Deadlines(self.store().pool)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from eventstore.errors import Unavailable
+from eventstore.errors import OutOfService, Unavailable
 from eventstore.executor import Executor
 from workers.bots import choose_move
 
@@ -54,6 +54,8 @@ def settle(executor: Executor, dues: Iterable[DueTurn]) -> Counter[str]:
             continue
         try:
             settled = handler(executor, due)
+        except OutOfService:
+            tally["left"] += 1
         except Unavailable as error:
             without_store += 1
             tally["failed"] += 1

@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 
 FIRST_BACKOFF_SECONDS = 0.1
 
+OUT_SECONDS = 0.25
+"""How often a node looks whether moves are taken again."""
+
 
 class Due(Protocol):
     """A claimed row, as the store gives it."""
@@ -29,10 +32,11 @@ class Due(Protocol):
 class Clock(Protocol):
     """Where due rows are claimed. All times are the database's, so nodes' clocks don't matter."""
 
-    def claim_due(self, limit: int, lease_seconds: float) -> Sequence[Due]:
-        """Claim rows that are due and claimed by nobody, the longest due first."""
+    def claim(self, limit: int, lease_seconds: float) -> Sequence[Due] | None:
+        """Claim rows that are due and claimed by nobody, the longest due first; None while no
+        process takes moves, so that no turn may expire."""
 
-    def next_due(self) -> float | None:
+    def wait(self) -> float | None:
         """Seconds until the next row that nobody claimed is due; None when there is none."""
 
 
@@ -61,6 +65,7 @@ class Timer:
         self._lease = lease
         self._stopping = threading.Event()
         self._failures = 0
+        self._waits = False
         self._thread = threading.Thread(target=self._run, name="abbot-timer", daemon=True)
 
     def start(self) -> None:
@@ -100,9 +105,12 @@ class Timer:
         A row that had been claimed before was lost on its way, so this node settles it itself.
         """
         clock = self._clock()
-        claimed = clock.claim_due(CLAIM_ROWS, self._lease)
+        claimed = clock.claim(CLAIM_ROWS, self._lease)
+        self._tell(waits=claimed is None)
+        if claimed is None:
+            return OUT_SECONDS
         if not claimed:
-            wait = clock.next_due()
+            wait = clock.wait()
             return LONGEST_SLEEP_SECONDS if wait is None else bounded(wait)
         own = [due_turn(row) for row in claimed if row.reclaimed]
         fresh = [due_turn(row) for row in claimed if not row.reclaimed]
@@ -111,6 +119,13 @@ class Timer:
         if own:
             self._settle(own)
         return 0.0
+
+    def _tell(self, *, waits: bool) -> None:
+        if waits and not self._waits:
+            log.warning("No process of the API takes moves: turns wait.")
+        elif self._waits and not waits:
+            log.warning("Moves are taken again: turns are settled again.")
+        self._waits = waits
 
 
 def bounded(wait: float) -> float:

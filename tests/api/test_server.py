@@ -50,6 +50,7 @@ def port(scratch: Scratch, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait(30)
+        scratch.execute("DELETE FROM service_time; DELETE FROM outages")
     text = log.read_text()
     assert "Traceback" not in text, text[-3000:]
 

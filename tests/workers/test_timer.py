@@ -12,7 +12,7 @@ import pytest
 from workers.publisher import Batch
 from workers.settings import BATCH_ROWS, LONGEST_SLEEP_SECONDS
 from workers.settling import DueTurn
-from workers.timer import Timer, batches, bounded
+from workers.timer import OUT_SECONDS, Timer, batches, bounded
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,20 @@ class Rows:
     """A clock whose answers are laid out beforehand; an exception among them is raised."""
 
     def __init__(
-        self, *answers: Sequence[Row] | BaseException, due_in: float | None = None
+        self, *answers: Sequence[Row] | BaseException | None, due_in: float | None = None
     ) -> None:
         self.answers = deque(answers)
         self.due_in = due_in
         self.asked = threading.Semaphore(0)
 
-    def claim_due(self, limit: int, lease_seconds: float) -> Sequence[Row]:
+    def claim(self, limit: int, lease_seconds: float) -> Sequence[Row] | None:
         self.asked.release()
         answer = self.answers.popleft() if self.answers else ()
         if isinstance(answer, BaseException):
             raise answer
-        return answer[:limit]
+        return answer if answer is None else answer[:limit]
 
-    def next_due(self) -> float | None:
+    def wait(self) -> float | None:
         return self.due_in
 
 
@@ -98,6 +98,18 @@ def test_a_row_that_was_lost_on_its_way_is_settled_by_who_claims_it_again() -> N
 )
 def test_it_sleeps_until_the_next_row_is_due(due_in: float | None, sleeps: float) -> None:
     assert Pool().timer(Rows(due_in=due_in)).tick() == sleeps
+
+
+def test_while_no_process_takes_moves_turns_wait(caplog: pytest.LogCaptureFixture) -> None:
+    pool = Pool()
+    timer = pool.timer(Rows(None, None, [Row("g1")], due_in=-3600.0))
+    assert timer.tick() == OUT_SECONDS
+    assert timer.tick() == OUT_SECONDS
+    assert pool.offered == pool.settled == []
+    assert len(caplog.records) == 1
+    timer.tick()
+    assert pool.offered == [[["g1", "turn", 1, 1]]]
+    assert len(caplog.records) == 2
 
 
 def test_a_row_that_is_due_already_leads_to_no_busy_loop() -> None:
