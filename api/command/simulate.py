@@ -28,14 +28,18 @@ from domain.bots import BOTS
 from domain.refusals import Refused
 from domain.registry import RULESETS
 
+MOST_JOBS = 256
+
 
 def main(argv: list[str]) -> int:
     """Run the command: 0 when done, 1 when it cannot go on, 2 for arguments that make no table."""
     arguments = _parser().parse_args(argv)
     try:
         plan = _plan(arguments)
-        if arguments.games < 1 or arguments.jobs < 1:
-            raise CommandFailed("--games and --jobs must be at least 1")
+        if arguments.games < 1:
+            raise CommandFailed("--games must be at least 1")
+        if not 1 <= arguments.jobs <= MOST_JOBS:
+            raise CommandFailed(f"--jobs must be from 1 to {MOST_JOBS}")
         # What the rules refuse shows at once, and here.
         play(replace(plan, kinds=("random",) * len(plan.kinds)), 0)
     except CommandFailed as error:
@@ -45,6 +49,9 @@ def main(argv: list[str]) -> int:
         complain(_sentence(refusal))
         return 2
     try:
+        if arguments.plot:
+            # What cannot be written shows before the games are played.
+            arguments.plot.open("a").close()
         shown = simulate(plan, arguments.games, arguments.jobs, arguments.save)
         if arguments.plot:
             arguments.plot.write_text(charts.page(shown), encoding="utf-8")
@@ -77,7 +84,7 @@ def simulate(plan: Plan, games: int, jobs: int, folder: Path | None) -> dict[str
         ]
         (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
     shown["speed"] = {
-        "jobs": jobs,
+        "jobs": min(jobs, games),
         "seconds": round(seconds, 1),
         "moves_per_second": round(shown["moves"] / seconds),
     }
@@ -102,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--options",
         default="",
-        help="comma-separated, as in rounds_to_win=1,lead_all=true (the defaults)",
+        help="comma-separated, as in rounds_to_win=1,lead_all=true; the rest are the defaults",
     )
     parser.add_argument("--turn-seconds", type=int, default=60, help="of the table (60)")
     parser.add_argument("--seed", type=int, help="a number that decides everything")
@@ -138,17 +145,19 @@ def _plan(arguments: argparse.Namespace) -> Plan:
 
 def _option(text: str) -> tuple[str, Any]:
     name, _, value = (part.strip() for part in text.partition("="))
-    if value in ("true", "false"):
+    if name and value in ("true", "false"):
         return name, value == "true"
     try:
-        return name, int(value)
+        if name:
+            return name, int(value)
     except ValueError:
-        raise CommandFailed(f"an option is name=true, name=false or name=number: {text}") from None
+        pass
+    raise CommandFailed(f"an option is name=true, name=false or name=number, not {text!r}")
 
 
 def _sentence(refusal: Refused) -> str:
     faults = "; ".join(f"{error['field']} {error['message']}" for error in refusal.errors)
-    return f"{refusal.detail} {faults}".strip()
+    return faults or refusal.detail
 
 
 if __name__ == "__main__":

@@ -1,20 +1,21 @@
-"""Figures as one SVG page of charts, readable on a light and on a dark ground."""
+"""Figures as one SVG page of charts, dark where the reader likes it so."""
 
 from __future__ import annotations
 
 from typing import Any
 from xml.sax.saxutils import escape
 
-from .tables import ENDS
+from .tables import ENDS, chosen
 
-WIDTH = 720
-_LEFT, _RIGHT = 190, 110
+WIDTH = 760
+_LEFT, _RIGHT = 220, 130
 """Room for the names and for the numbers beside the bars."""
 _PLOT = WIDTH - _LEFT - _RIGHT
 _ROW = 26
 _BINS = 40
 
 _STYLE = """
+.ground { fill: #ffffff; }
 text { font: 13px system-ui, sans-serif; fill: #24292f; }
 .title { font-size: 17px; font-weight: 600; }
 .heading { font-weight: 600; }
@@ -26,6 +27,7 @@ text { font: 13px system-ui, sans-serif; fill: #24292f; }
 .even { stroke: #c26a2d; stroke-width: 1.5; stroke-dasharray: 4 3; }
 .range { stroke: #24292f; stroke-width: 1.5; }
 @media (prefers-color-scheme: dark) {
+  .ground { fill: #0d1117; }
   text { fill: #e6edf3; }
   .quiet { fill: #9198a1; }
   .range { stroke: #e6edf3; }
@@ -42,8 +44,10 @@ def page(shown: dict[str, Any]) -> str:
         f"{shown['games']:,} games, {shown['rounds']:,} rounds, seed {shown['seed']}: "
         f"{', '.join(shown['bots'])}",
         "quiet",
-        step=30,
+        step=18 if shown["options"] else 30,
     )
+    if shown["options"]:
+        draw.text(16, chosen(shown["options"]), "quiet", step=30)
     won, even = shown["won"], 1 / shown["seats"]
     draw.rates(
         "Rounds won by a seat, by its bot",
@@ -78,7 +82,8 @@ class _Page:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
             f'viewBox="0 0 {WIDTH} {height}" role="img">'
         )
-        return "\n".join([head, f"<style>{_STYLE}</style>", *self._parts, "</svg>", ""])
+        ground = '<rect width="100%" height="100%" class="ground"/>'
+        return "\n".join([head, f"<style>{_STYLE}</style>", ground, *self._parts, "</svg>", ""])
 
     def text(self, x: float, text: str, kind: str = "", step: float = 0) -> None:
         self._put_text(x, self._y, text, kind)
@@ -111,9 +116,10 @@ class _Page:
 
     def histogram(self, heading: str, counts: list[tuple[int, int]]) -> None:
         """How often each number came, in at most `_BINS` steps of equal width."""
-        self.text(16, heading, "heading", step=12)
         least, most = counts[0][0], counts[-1][0]
         step = (most - least) // _BINS + 1
+        steps = f", in steps of {step}" if step > 1 else ""
+        self.text(16, heading + steps, "heading", step=12)
         bins = [0] * ((most - least) // step + 1)
         for number, count in counts:
             bins[(number - least) // step] += count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from types import TracebackType
@@ -10,6 +11,8 @@ from typing import Self, TextIO
 _WIDTH = 30
 _EVERY = 0.1
 """Seconds between two drawings."""
+_LEARNS = 2.0
+"""Seconds until it says how long the rest will take."""
 
 
 class Progress:
@@ -51,8 +54,17 @@ class Progress:
         share = min(self._done / self._total, 1.0)
         bar = ("#" * round(share * _WIDTH)).ljust(_WIDTH, ".")
         line = f"[{bar}] {share:4.0%}  {self._done:,} of {self._total:,} {self._unit}"
-        if self._done:
-            left = (self._drawn - self._began) * (1 - share) / share
-            line += f", {left / 60:.0f} min left" if left > 90 else f", {left:.0f} s left"
+        gone = self._drawn - self._began
+        if self._done and gone >= _LEARNS:
+            line += f", {_duration(gone * (1 - share) / share)} left"
+        # A line that wraps could not be drawn over.
+        line = line[: shutil.get_terminal_size().columns - 1]
         self._stream.write(f"\r\x1b[K{line}")
         self._stream.flush()
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds > 1.5 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -32,5 +32,7 @@ class Record:
         event as an export has it, all of it open; return the file."""
         path = folder / f"{self.events[0].game_id}.ndjson"
         lines = (canonical(redact(event, EVERYTHING, over=True)) for event in self.events)
-        path.write_bytes(b"".join(line + b"\n" for line in lines))
-        return path
+        part = path.with_suffix(".part")
+        part.write_bytes(b"".join(line + b"\n" for line in lines))
+        # A run that is stopped leaves no record that only looks whole.
+        return part.replace(path)

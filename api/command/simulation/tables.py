@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,9 +37,15 @@ def table(rows: Sequence[Row]) -> list[str]:
     ]
 
 
+def chosen(options: dict[str, Any]) -> str:
+    """The options that were set, as `--options` takes them."""
+    return ", ".join(f"{name}={json.dumps(value)}" for name, value in options.items())
+
+
 def report(shown: dict[str, Any]) -> str:
     """Everything in `shown`, the figures and the speed, as text."""
-    options = ", ".join(f"{name} {value}" for name, value in shown["options"].items())
+    speed = shown["speed"]
+    options = chosen(shown["options"])
     lines = [
         f"{shown['ruleset']}, {shown['seats']} seats: {', '.join(shown['bots'])}",
         f"{shown['games']:,} games, {shown['rounds']:,} rounds, {shown['moves']:,} moves; "
@@ -52,8 +59,8 @@ def report(shown: dict[str, Any]) -> str:
         "",
         *table(_ended("games", shown["ended"]["games"], shown["games"])),
         "",
-        "{moves_per_second:,} moves a second, the bots' thinking included ({seconds} s, "
-        "{jobs} processes)".format(**shown["speed"]),
+        f"{speed['moves_per_second']:,} moves a second, the bots' thinking included "
+        f"({speed['seconds']} s, {speed['jobs']} process{'' if speed['jobs'] == 1 else 'es'})",
     ]
     return "\n".join(lines)
 

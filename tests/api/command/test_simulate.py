@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +23,7 @@ from api.command.simulation.figures import figures, length, rate
 from api.command.simulation.matches import Plan, play
 from api.command.simulation.progress import Progress
 from api.command.simulation.running import run
+from domain import verification
 from domain.events import Recorded
 from domain.game import evolve, fold, new_game
 from domain.randomness import DEAL, Chance, commitment
@@ -93,6 +102,9 @@ def test_saved_records_hold(plan: Plan, tmp_path: Path) -> None:
         assert [canonical(json.loads(line)) for line in lines] == lines
         events = [Recorded(**json.loads(line)) for line in lines]
         assert verify(events, game_id=match.game_id) is None
+        checks = verification.verify(events)
+        assert not [check for check in checks if check.ok is False]
+        assert checks[0].ok
         game = fold(match.game_id, events)
         assert game.over
         assert game.result["winner"] == match.winner
@@ -168,7 +180,10 @@ def test_the_command_writes_json_charts_and_records(
         (("vallelujah", "--options", "rounds_to_win=10"), "must be from 1 to 9"),
         (("vallelujah", "--options", "lead_all"), "name=true"),
         (("vallelujah", "--turn-seconds", "1"), "turn_seconds must be from 3"),
+        (("vallelujah", "--options", "=3"), "name=true"),
         (("vallelujah", "--games", "0"), "at least 1"),
+        (("vallelujah", "--jobs", "0"), "from 1 to 256"),
+        (("vallelujah", "--jobs", "257"), "from 1 to 256"),
     ],
 )
 def test_what_cannot_be_played_is_said(
@@ -180,9 +195,54 @@ def test_what_cannot_be_played_is_said(
 def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("")
-    argv = ["halleluja", "--games", "1", "--jobs", "1", "--save", str(taken / "in")]
-    assert simulate.main(argv) == 1
-    assert "cannot be written" in capsys.readouterr().err
+    # Neither is found out after so many games only.
+    for argument in ("--save", "--plot"):
+        argv = ["halleluja", "--games", "1000000", "--jobs", "1", argument, str(taken / "in")]
+        assert simulate.main(argv) == 1
+        assert "cannot be written" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_every_process_at_once(tmp_path: Path) -> None:
+    argv = ["simulate", "vallelujah", "--games", "1000000", "--jobs", "2", "--save", str(tmp_path)]
+    # A group of its own is what a terminal interrupts.
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *argv], stderr=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        wait_until(lambda: len(list(tmp_path.glob("*.ndjson"))) > 4)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=30)[1].decode()
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert said == ""
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+PROGRAM = """
+import importlib, sys
+try:
+    sys.exit(importlib.import_module("api.command.simulate").main(sys.argv[2:]))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_whoever_stops_asking_ends_the_processes() -> None:
+    before = threading.active_count()
+    matches = run(Plan("halleluja", ("random", "random")), 1_000_000, jobs=2)
+    next(matches)
+    matches.close()
+    assert not multiprocessing.active_children()
+    assert threading.active_count() == before
 
 
 class Terminal(io.StringIO):
