@@ -66,6 +66,8 @@ def _seat_taken(game: Game, event: AnyEvent) -> None:
     data = event.data
     seat = Seat(data.get("player_id"), data.get("bot"), data.get("client_seed"))
     game.seats = dict(sorted({**game.seats, data["seat"]: seat}.items()))
+    if seat.player_id is not None:
+        game.sat = game.sat | {seat.player_id}
     if game.host is None:
         game.host = data["seat"]
 

@@ -16,7 +16,7 @@ from .evolution import AnyEvent
 from .explaining import Explanation, explain
 from .play import bind, push, require_time
 from .refusals import Refused
-from .registry import get
+from .registry import pinned
 from .ruleset import Ruleset
 from .state import Game, Seat, Turn
 from .unfolding import Unfolding
@@ -72,7 +72,7 @@ def evolve(game: Game, event: AnyEvent) -> Game:
 def _rules_of(event: AnyEvent) -> Ruleset:
     name = str(event.data.get("ruleset_version"))
     try:
-        return get(name)
+        return pinned(name)
     except KeyError:
         raise ValueError(f"no ruleset {name!r}, or not a record's first event") from None
 

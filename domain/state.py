@@ -66,6 +66,7 @@ class Game:
         "rules",
         "ruleset",
         "ruleset_version",
+        "sat",
         "scores",
         "seats",
         "secret",
@@ -98,6 +99,8 @@ class Game:
         self.host: int | None = None
         self.seats: dict[int, Seat] = {}
         self.removed: frozenset[str] = frozenset()
+        # Every player who holds a seat or has held one.
+        self.sat: frozenset[str] = frozenset()
         self.started: tuple[int, ...] = ()
         self.active: tuple[int, ...] = ()
         self.away: frozenset[int] = frozenset()
@@ -134,6 +137,7 @@ class Game:
         twin.host = self.host
         twin.seats = self.seats
         twin.removed = self.removed
+        twin.sat = self.sat
         twin.started = self.started
         twin.active = self.active
         twin.away = self.away

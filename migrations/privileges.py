@@ -21,6 +21,11 @@ GRANTS = {
     "rematches": "SELECT, INSERT, UPDATE",
     "invites": "SELECT, INSERT, UPDATE",
     "invited": "SELECT, INSERT",
+    "attempts": "SELECT, INSERT, DELETE",
+    "dispute_events": "SELECT, INSERT",
+    "pending_disputes": "SELECT, INSERT, DELETE",
+    "looks": "SELECT, INSERT",
+    "scope_changes": "SELECT, INSERT",
     "players": "SELECT, INSERT, UPDATE, DELETE",
     "tokens": "SELECT, INSERT, UPDATE, DELETE",
     "chores": "SELECT, INSERT, UPDATE",
@@ -43,7 +48,7 @@ CHANGING = {
 """Of tables without UPDATE, the columns that may change: what a game is, its secret above all,
 stays, and how far it has come does not; a published key stays too."""
 
-FUNCTIONS = ("append_events", "beat")
+FUNCTIONS = ("append_events", "append_dispute", "beat")
 """What the application may call, and nobody else but the owner."""
 
 TIMEOUTS = {
