@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from domain.game import Game
-from domain.redaction import Viewer
+from domain.redaction import EVERYTHING, Viewer
 
 from .auth import AUDIT
 from .operation import Call
@@ -16,8 +16,30 @@ Rule = Callable[[Game, Call], None]
 
 
 def viewer(game: Game, call: Call) -> Viewer:
-    """As whom the caller sees `game`."""
-    return Viewer(game.seat_of(call.player_id))
+    """As whom the caller sees `game`, which must be the newest position.
+
+    An auditor sees everything, and while there are hidden cards each look is recorded before it is
+    answered.
+    """
+    if not audits(game, call):
+        return Viewer(game.seat_of(call.player_id))
+    if game.started and not game.over:
+        services().looks.record(
+            game.game_id,
+            game.version,
+            player_id=call.player.player_id,
+            token_id=call.player.token_id,
+            operation=call.operation.id,
+        )
+    return EVERYTHING
+
+
+def audits(game: Game, call: Call) -> bool:
+    """Whether the caller is an auditor of `game`: who holds or held a seat in it is a party to it
+    and no auditor of it until it is over."""
+    if call.caller is None or AUDIT not in call.caller.scopes:
+        return False
+    return game.over or call.player_id not in game.sat
 
 
 def require_sight(game: Game, call: Call) -> None:

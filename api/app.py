@@ -9,6 +9,7 @@ from eventstore.errors import Broken, Unavailable
 from eventstore.settings import Settings
 
 from . import (
+    attempts,
     docs,
     documentation,
     events,
@@ -53,7 +54,7 @@ def create_app(
     _register_headers(app)
     _register_store_errors(app)
     api = documentation.create_api(app)
-    for module in (players, me, rulesets, games, seats, invites, play, events):
+    for module in (players, me, rulesets, games, seats, invites, play, events, attempts):
         api.register_blueprint(module.blueprint, url_prefix=BASE)
     api.register_blueprint(health.blueprint)
     app.register_blueprint(docs.blueprint)

@@ -124,6 +124,8 @@ def refusal(refused: Refused, game: Game | None, call: Call) -> Problem:
     )
     if refused.facts:
         problem.more["facts"] = refused.facts
+    if refused.attempt_id is not None:
+        problem.more["attempt_id"] = refused.attempt_id
     if game is not None and refused.rule is not None:
         problem.more["wording"] = wording(game, refused.rule)
     if game is None or problem.status not in (409, 422) or refused.code == "validation":

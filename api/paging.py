@@ -10,6 +10,7 @@ from uuid import UUID
 
 from flask import Response, request
 
+from . import responses
 from .problems import invalid
 
 
@@ -36,3 +37,11 @@ def link_next(response: Response, **changes: Any) -> Response:
     query = {**request.args.to_dict(), **{name: str(value) for name, value in changes.items()}}
     response.headers["Link"] = f'<{request.path}?{urlencode(query)}>; rel="next"'
     return response
+
+
+def page(items: list[dict[str, Any]], next_id: str | None) -> Response:
+    """A page that goes on after the item `next_id`, if told."""
+    if next_id is None:
+        return responses.tagged({"items": items})
+    onward = cursor(next_id)
+    return link_next(responses.tagged({"items": items, "next_cursor": onward}), cursor=onward)

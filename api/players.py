@@ -5,11 +5,11 @@ from __future__ import annotations
 from flask import Response
 
 from . import responses
-from .auth import OWN_SCOPES, Access, new_token, token_hash
+from .auth import ADMIN, AUDIT, OWN_SCOPES, Access, new_token, token_hash
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
-from .problems import not_found
-from .schemas.players import NewPlayer, PlayerProfile, RegisteredPlayer
+from .problems import forbidden, not_found
+from .schemas.players import NewPlayer, PlayerProfile, PlayerScopes, RegisteredPlayer, ScopeChange
 from .services import services
 
 blueprint = Blueprint("players", __name__, description="Who plays.")
@@ -65,3 +65,31 @@ def get_player(call: Call, player_id: str) -> Response:
     return responses.tagged(
         {"player_id": profile.player_id, "name": profile.name, "results": results}
     )
+
+
+@blueprint.route("/players/<id:player_id>/scopes", methods=["PATCH"])
+@operation(
+    "changeScopes",
+    answers={200: Answer("What changed.", PlayerScopes)},
+    body=ScopeChange,
+    body_required=True,
+    problems=("forbidden", "not-found"),
+    body_example={"audit": True},
+)
+def change_scopes(call: Call, player_id: str) -> Response:
+    """Make a player an auditor, or no longer.
+
+    By an admin, and never for oneself. All tokens of the player get the scope that may play; all
+    lose it.
+    """
+    call.require_scope(ADMIN)
+    if player_id == call.player_id:
+        raise forbidden("Nobody gives a scope to themselves, or takes one.")
+    call.validate()
+    granted = call.fields["audit"]
+    changed = services().players.change_scope(
+        player_id, AUDIT, granted=granted, by=call.player.player_id
+    )
+    if changed is None:
+        raise not_found("There is no such player.")
+    return responses.json({"player_id": player_id, "audit": granted, "tokens": len(changed)})

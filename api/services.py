@@ -13,9 +13,11 @@ from pathlib import Path
 
 from flask import Flask, current_app
 
+from eventstore.attempts import Attempts
 from eventstore.executor import Executor
 from eventstore.invites import Invites
 from eventstore.lists import Lists
+from eventstore.looks import Looks
 from eventstore.players import Players
 from eventstore.pool import Pool, open_pool
 from eventstore.settings import Settings
@@ -37,6 +39,8 @@ class Services:
     lists: Lists
     signer: Signer
     standings: Standings
+    attempts: Attempts
+    looks: Looks
 
 
 def over(store: Store, signing_keys: Path, *, serving: bool = False) -> Services:
@@ -51,6 +55,8 @@ def over(store: Store, signing_keys: Path, *, serving: bool = False) -> Services
         Lists(store.pool),
         Signer(store.pool, signing_keys),
         Standings(store.pool),
+        executor.attempts,
+        Looks(store.database),
     )
 
 

@@ -25,7 +25,7 @@ class Refused(Exception):
 
     `code` is the public problem code, `rule` the id of the rule that decides (of every refused
     move), `detail` a sentence for the player, `facts` what it rests on, and `errors` the fields at
-    fault for `validation`.
+    fault for `validation`. `attempt_id` is set by who keeps the refusal.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Refused(Exception):
         self.rule = rule
         self.facts = facts or {}
         self.errors = errors or []
+        self.attempt_id: str | None = None
 
 
 def illegal(rule: str, detail: str, **facts: Any) -> Refused:

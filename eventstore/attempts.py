@@ -16,6 +16,7 @@ from domain.refusals import Refused
 from .database import Database
 from .errors import StoreError
 from .ids import uuid7
+from .pool import Row
 from .sql import RFC3339
 from .store import Loaded
 
@@ -26,9 +27,6 @@ MOST = 100
 
 KEEP = datetime.timedelta(days=90)
 """For how long an attempt is kept. One that was disputed stays with the dispute."""
-
-MOST_PURGED = 10_000
-"""So many go in one statement."""
 
 _ADD: LiteralString = f"""
 WITH gone AS (
@@ -123,7 +121,7 @@ class Attempts:
     def get(self, game_id: str, attempt_id: str) -> Attempt | None:
         """One attempt, or None if there is none or it is no longer kept."""
         rows = self.database.run(_ONE, {"game_id": game_id, "attempt_id": attempt_id})
-        return _attempt(*rows[0]) if rows else None
+        return _attempt(rows[0]) if rows else None
 
     def page(
         self,
@@ -139,37 +137,15 @@ class Attempts:
             _LIST,
             {"game_id": game_id, "player_id": player_id, "before": before, "limit": limit + 1},
         )
-        items = [_attempt(*row) for row in rows[:limit]]
+        items = [_attempt(row) for row in rows[:limit]]
         return Page(items, items[-1].attempt_id if len(rows) > limit else None)
 
-    def purge(self, keep: datetime.timedelta = KEEP, limit: int = MOST_PURGED) -> int:
-        """Remove attempts older than `keep`, at most `limit` of them; how many went."""
-        return len(self.database.run(_PURGE, {"keep": keep, "limit": limit}))
+    def purge(self, limit: int) -> int:
+        """Remove attempts older than KEEP, at most `limit` of them; how many went."""
+        return len(self.database.run(_PURGE, {"keep": KEEP, "limit": limit}))
 
 
-def _attempt(
-    attempt_id: str,
-    seat: int,
-    player_id: str,
-    at: str,
-    version: int,
-    due_at: str | None,
-    move: str,
-    bound: str,
-    code: str,
-    rule: str | None,
-    detail: str,
-) -> Attempt:
-    return Attempt(
-        attempt_id,
-        seat,
-        player_id,
-        at,
-        version,
-        due_at,
-        orjson.loads(move),
-        orjson.loads(bound),
-        code,
-        rule,
-        detail,
-    )
+def _attempt(row: Row) -> Attempt:
+    cells = list(row)
+    cells[6:8] = (orjson.loads(cell) for cell in row[6:8])
+    return Attempt(*cells)

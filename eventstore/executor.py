@@ -34,6 +34,7 @@ from domain.refusals import ALREADY_SEATED, FORBIDDEN, GAME_NOT_OVER, NOT_IN_LOB
 from domain.state import LOBBY
 
 from .appending import APPENDED, Append, Appended, Guard, plan
+from .attempts import Attempts
 from .database import PATIENCE_SECONDS, Fate, Pause, fate_of, patiently
 from .errors import Broken, GameNotFound, KeyReused, OutOfService
 from .ids import uuid7
@@ -97,6 +98,7 @@ class Executor:
         self.patience = patience
         self.serving = serving
         self.service = ServiceTime(store.pool)
+        self.attempts = Attempts(store.database)
 
     def execute(
         self,
@@ -111,19 +113,27 @@ class Executor:
         `check` is given each position before anything is decided on it, and raises what forbids
         the request. Raises GameNotFound, the domain's Refused, KeyReused, and Unavailable if it is
         not known whether the command was carried out; with an idempotency key it can be sent again
-        in any case.
+        in any case. A refused move is kept, under the id `Refused.attempt_id`.
         """
         meant = command
+        judged: Loaded | None = None
+        received = ""
 
         def judge(loaded: Loaded) -> Decision:
             return decide(loaded.game, self._with_kept(loaded, meant), _context(loaded))
 
         def look(loaded: Loaded) -> None:
-            nonlocal meant
+            nonlocal meant, judged, received
+            judged, received = loaded, received or loaded.now
             if isinstance(meant, MakeMove):
                 meant = bind(loaded.game, meant)
 
-        return self._run(game_id, judge, look=look, check=check, idempotency=idempotency)
+        try:
+            return self._run(game_id, judge, look=look, check=check, idempotency=idempotency)
+        except Refused as refused:
+            if isinstance(command, MakeMove) and isinstance(meant, MakeMove) and judged:
+                refused.attempt_id = self.attempts.keep(refused, command, meant, judged, received)
+            raise
 
     def acknowledge(
         self, game_id: str, *, check: Check | None = None, idempotency: Idempotency | None = None

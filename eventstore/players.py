@@ -48,6 +48,26 @@ WHERE player_id = %(player_id)s::uuid AND token_id = %(token_id)s::uuid
 RETURNING true
 """
 
+_CHANGE_SCOPE: LiteralString = """
+WITH changed AS (
+    UPDATE tokens SET scopes = CASE WHEN %(granted)s THEN array_append(scopes, %(scope)s)
+        ELSE array_remove(scopes, %(scope)s) END
+    WHERE (token_id = %(id)s::uuid OR (player_id = %(id)s::uuid AND
+            (NOT %(granted)s OR 'play' = ANY(scopes))))
+        AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+        AND (%(scope)s = ANY(scopes)) <> %(granted)s
+    RETURNING token_id, player_id
+)
+INSERT INTO scope_changes (change_id, token_id, player_id, scope, granted, by_player_id)
+SELECT gen_random_uuid(), token_id, player_id, %(scope)s, %(granted)s, %(by)s::uuid FROM changed
+RETURNING token_id::text
+"""
+
+_KNOWN: LiteralString = """
+SELECT true FROM players WHERE player_id = %(id)s::uuid
+UNION ALL SELECT true FROM tokens WHERE token_id = %(id)s::uuid LIMIT 1
+"""
+
 _NAMES: LiteralString = """
 SELECT player_id::text, name FROM players WHERE player_id = ANY(%(player_ids)s::uuid[])
 """
@@ -110,6 +130,20 @@ class Players:
         """End a token of that player, if it is in force; False if the player never had it."""
         parameters = {"player_id": player_id, "token_id": token_id}
         return bool(self.database.run(_REVOKE, parameters))
+
+    def change_scope(
+        self, id: str, scope: str, *, granted: bool, by: str | None = None
+    ) -> list[str] | None:
+        """Give or take `scope`: the ids of the tokens that changed; None for nobody's id.
+
+        `id` is a token's or a player's. Of a player all tokens in force get it that may play, so
+        that one given away for reading stays what it is; all lose it. The change is recorded, as
+        by the player `by` or else by the operator.
+        """
+        if not self.database.run(_KNOWN, {"id": id}):
+            return None
+        parameters = {"id": id, "scope": scope, "granted": granted, "by": by}
+        return [str(row[0]) for row in self.database.run(_CHANGE_SCOPE, parameters)]
 
     def names(self, player_ids: Iterable[str]) -> dict[str, str]:
         """The names of players by their ids; who was erased is missing."""

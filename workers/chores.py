@@ -39,6 +39,7 @@ class Chore:
 CHORES: dict[str, Chore] = {
     "purge-answers": Chore(300, housekeeping.purge_answers),
     "purge-creations": Chore(300, housekeeping.purge_creations),
+    "purge-attempts": Chore(3600, housekeeping.purge_attempts),
     "close-lobbies": Chore(60, housekeeping.close_lobbies),
     "give-back": Chore(1, outages.give_back),
 }

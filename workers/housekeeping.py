@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 
 from domain.commands import CloseTable
+from eventstore.attempts import Attempts
 from eventstore.chores import Housekeeping
 from workers.resources import Resources
 from workers.settling import described
@@ -30,6 +31,11 @@ def purge_answers(resources: Resources) -> None:
 def purge_creations(resources: Resources) -> None:
     """Forget claims of ids for new games that have expired."""
     _purge(Housekeeping(resources.store().pool).purge_creations)
+
+
+def purge_attempts(resources: Resources) -> None:
+    """Forget refused moves that are old."""
+    _purge(Attempts(resources.store().database).purge)
 
 
 def close_lobbies(resources: Resources) -> None:

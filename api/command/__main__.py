@@ -44,6 +44,11 @@ COMMANDS = {
     "keys": Command(
         "api.command.keys", "list or rotate the keys that sign receipts", uses_running=True
     ),
+    "grant": Command(
+        "api.command.grant",
+        "make a player an auditor or an admin, or no longer (--revoke)",
+        uses_running=True,
+    ),
     "simulate": Command("api.command.simulate", "play many games between bots and sum them up"),
     "bench": Command("api.command.bench", "measure: speed, strength of the bots"),
     "openapi": Command("api.command.openapi", "write openapi.yaml from the code"),

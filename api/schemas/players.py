@@ -12,6 +12,7 @@ from .fields import (
     PlayerName,
     QueryInteger,
     Request,
+    boolean,
     integer,
     many,
     one_of,
@@ -21,7 +22,10 @@ from .fields import (
     uuid,
 )
 
-_SCOPE = "`play` does all that a player does, `read` only looks."
+_SCOPE = (
+    "`play` does all that a player does, `read` only looks, `audit` sees everything in games that "
+    "one has no part in, `admin` makes auditors."
+)
 
 
 def _scopes(meaning: str, **more: object) -> fields.List[Any]:
@@ -78,6 +82,20 @@ class PlayerProfile(Answered):
         "By ruleset; those that the player has finished no match of are left out.",
         required=True,
     )
+
+
+class ScopeChange(Request):
+    """What else a player may do."""
+
+    audit = boolean("Whether the player is an auditor from now on.", required=True)
+
+
+class PlayerScopes(Answered):
+    """What changed of a player's tokens."""
+
+    player_id = uuid("The player.", required=True)
+    audit = boolean("Whether the player is an auditor now.", required=True)
+    tokens = integer("How many tokens changed; 0 if all was so already.", required=True)
 
 
 class Me(Answered):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import fields
 
 from ..problems import KINDS
-from .fields import Answered, integer, many, open_text, text
+from .fields import Answered, integer, many, open_text, text, uuid
 from .moves import LegalMove
 
 
@@ -36,3 +36,4 @@ class Problem(Answered):
     )
     legal_moves = many(LegalMove, "What would be legal now, of a refused move.")
     version = integer("The game's version that the refusal is about.")
+    attempt_id = uuid("Under which a refused move is kept; it can be disputed by this id.")
