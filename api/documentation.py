@@ -98,7 +98,6 @@ _PATH_PARAMETERS = {
     "game_id": "The game.",
     "player_id": "The player.",
     "token_id": "The token.",
-    "player_id": "The player.",
     "dispute_id": "The dispute.",
     "seat": "The seat's number.",
     "code": "The invite's code.",
