@@ -55,6 +55,9 @@ def main(argv: list[str]) -> int:
         shown = simulate(plan, arguments.games, arguments.jobs, arguments.save)
         if arguments.plot:
             arguments.plot.write_text(charts.page(shown), encoding="utf-8")
+    except CommandFailed as error:
+        complain(str(error))
+        return 1
     except BrokenProcessPool:
         complain("a process that played was killed")
         return 1
@@ -66,9 +69,12 @@ def main(argv: list[str]) -> int:
 
 
 def simulate(plan: Plan, games: int, jobs: int, folder: Path | None) -> dict[str, Any]:
-    """Play and sum up; `speed` is the one part that differs from run to run."""
+    """Play and sum up; `speed` is the one part that differs from run to run. OSError or
+    CommandFailed where `folder` cannot take records."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise CommandFailed(f"{folder} is not empty: records need a folder of their own")
     began = time.perf_counter()
     matches: list[Match] = []
     with Progress(games, "games") as progress:
@@ -120,8 +126,8 @@ def _parser() -> argparse.ArgumentParser:
         "--save",
         type=Path,
         metavar="DIR",
-        help="write each game's full record to DIR/<game_id>.ndjson, and DIR/index.json. The "
-        "host, seat 0, is a player there, for whom its bot moves",
+        help="write each game's full record to DIR/<game_id>.ndjson, and DIR/index.json; DIR must "
+        "be new or empty. The host, seat 0, is a player there, for whom its bot moves",
     )
     return parser
 

@@ -6,10 +6,11 @@ are drawn from the plan's seed, so the same plan plays the same matches in any n
 
 from __future__ import annotations
 
+import json
 import random
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from domain import bots
@@ -94,7 +95,8 @@ class _Table:
         self.plan = plan
         self.kinds = plan.seated(number)
         self.observe = observe
-        drawn = random.Random(f"{plan.seed}/{number}")
+        # All of the plan, so that no two records are of one match's id.
+        drawn = random.Random(f"{json.dumps(asdict(plan), sort_keys=True)}/{number}")
         self.clock = _BEGINNING + number * _APART
         self.game = new_game(_uuid7(self.clock, drawn))
         self.host = _uuid7(self.clock, drawn)

@@ -56,6 +56,9 @@ def test_the_same_seed_plays_the_same_games(plan: Plan) -> None:
     assert len({match.game_id for match in alone}) == 8
     other = Plan(plan.ruleset, plan.kinds, plan.options, seed=plan.seed + 1)
     assert list(run(other, 8)) != alone
+    # A record belongs to one match only, so another plan's matches have other ids.
+    longer = Plan(plan.ruleset, plan.kinds, plan.options, plan.seed, turn_seconds=61)
+    assert not {match.game_id for match in run(longer, 8)} & {match.game_id for match in alone}
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.ruleset)
@@ -200,6 +203,17 @@ def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_p
         argv = ["halleluja", "--games", "1000000", "--jobs", "1", argument, str(taken / "in")]
         assert simulate.main(argv) == 1
         assert "cannot be written" in capsys.readouterr().err
+
+
+def test_records_are_saved_in_a_folder_of_their_own(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    argv = ["halleluja", "--games", "2", "--jobs", "1", "--save", str(tmp_path)]
+    assert simulate.main(argv) == 0
+    before = sorted(tmp_path.iterdir())
+    assert simulate.main(argv) == 1
+    assert "is not empty" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_ctrl_c_ends_every_process_at_once(tmp_path: Path) -> None:
