@@ -61,9 +61,22 @@ SET_GENERATION: LiteralString = """
 UPDATE generations SET generation = %(generation)s WHERE projection = 'standings'
 """
 
-CLEAR: LiteralString = """
-DELETE FROM standings WHERE (player_id, ruleset, generation) IN (
-    SELECT player_id, ruleset, generation FROM standings
-    WHERE generation = %(generation)s LIMIT %(limit)s
-)
+POSITION: LiteralString = "SELECT position FROM cursors WHERE name = %(name)s"
+
+DROP_CURSORS: LiteralString = """
+DELETE FROM cursors WHERE name LIKE %(like)s AND name <> %(active)s
 """
+
+CLEAR: LiteralString = """
+WITH page AS (
+    SELECT max(player_id::text)::uuid AS last FROM (
+        SELECT player_id FROM standings WHERE player_id > %(after)s::uuid
+        ORDER BY player_id LIMIT %(limit)s
+    ) players
+), cleared AS (
+    DELETE FROM standings USING page
+    WHERE player_id > %(after)s::uuid AND player_id <= page.last AND generation <> %(active)s
+)
+SELECT last::text FROM page
+"""
+"""A page of players is cleared; where the next one begins, NULL after the last."""

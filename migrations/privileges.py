@@ -37,6 +37,7 @@ GRANTS = {
     "generations": "SELECT, UPDATE",
     "service_time": "SELECT, INSERT, UPDATE",
     "outages": "SELECT, INSERT, UPDATE",
+    "checkpoints": "SELECT, INSERT",
     "alembic_version": "SELECT",
 }
 

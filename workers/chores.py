@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from eventstore.chores import ChoreRows
 from workers import housekeeping, outages
+from workers import checkpointing, housekeeping
 from workers.resources import Resources
 from workers.settling import described
 
@@ -42,6 +43,7 @@ CHORES: dict[str, Chore] = {
     "purge-attempts": Chore(3600, housekeeping.purge_attempts),
     "close-lobbies": Chore(60, housekeeping.close_lobbies),
     "give-back": Chore(1, outages.give_back),
+    "checkpoints": Chore(checkpointing.EVERY_SECONDS, checkpointing.write_checkpoints),
 }
 """Every chore by the name of its row."""
 

@@ -49,6 +49,8 @@ COMMANDS = {
         "make a player an auditor or an admin, or no longer (--revoke)",
         uses_running=True,
     ),
+    "audit": Command("api.command.audit", "check the record of a game, or of all (--all)"),
+    "rebuild": Command("api.command.rebuild", "make summaries or standings anew from the record"),
     "simulate": Command("api.command.simulate", "play many games between bots and sum them up"),
     "bench": Command("api.command.bench", "measure: speed, strength of the bots"),
     "openapi": Command("api.command.openapi", "write openapi.yaml from the code"),

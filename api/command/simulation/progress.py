@@ -47,6 +47,11 @@ class Progress:
         if time.monotonic() - self._drawn >= _EVERY:
             self._draw()
 
+    def reach(self, done: int, total: int) -> None:
+        """So many are done, and there are `total` by now."""
+        self._total = max(total, 1)
+        self.advance(done - self._done)
+
     def _draw(self) -> None:
         if not self._shown:
             return

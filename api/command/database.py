@@ -1,0 +1,44 @@
+"""The database that a command works on: one that is named, of a running `up`, or our own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+from api.command import running, servers
+from api.command.console import CommandFailed
+from api.command.supervisor import Supervisor
+from eventstore.settings import Settings
+
+
+@contextlib.contextmanager
+def reached(*, make: bool = False) -> Iterator[Settings]:
+    """Settings whose database can be reached while the block runs.
+
+    Where no URL is set and no `abbot up` runs, the embedded server is started for the occasion;
+    one that has no data yet only with `make`. Raises CommandFailed and Stopping.
+    """
+    settings = servers.read_settings()
+    if not settings.database_url:
+        running.apply(settings.data_dir)
+        settings = servers.read_settings()
+    if settings.database_url:
+        yield settings
+        return
+    if not make and not (settings.data_dir / "postgres" / "data").exists():
+        raise CommandFailed(
+            f"there is no database in {settings.data_dir} yet, and ABBOT_DATABASE_URL names none"
+        )
+    lock = servers.lock(settings.data_dir)
+    try:
+        with Supervisor(settings.data_dir) as supervisor:
+            supervisor.reap_earlier_run(servers.STOPS)
+            postgres = servers.Servers(settings.data_dir, supervisor).start_postgres()
+            yield replace(
+                settings,
+                database_url=postgres.application_url,
+                owner_database_url=postgres.owner_url,
+            )
+    finally:
+        lock.release()

@@ -1,0 +1,246 @@
+"""An audit: is what is stored what was recorded, and is what stands beside the record right?
+
+A game's own record is checked by `domain.verification`; here the bytes in the database come before
+it, and the rows that follow from a record after it. Everything about one game is read in one
+snapshot, so that an audit can run while the games go on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, LiteralString
+
+import orjson
+
+from domain.events import Recorded
+from domain.game import Game, fold
+from domain.verification import CHECKS, Check, verify
+
+from . import sql_audit as sql
+from . import summaries
+from .database import Database, patiently
+from .pool import Pool, Row
+from .recorded import HASH_BYTES, ZERO_HASH, canonical
+
+ROWS = "rows"
+"""The stored bytes are the events' canonical JSON, in order, under the right hashes."""
+SUMMARY = "summary"
+"""The rows of `games` and `seats` say what the events lead to."""
+TIMERS = "timers"
+"""The running turn, and no other, has its deadline."""
+FEED = "feed"
+"""Every event has its place in the feed, or waits for one."""
+
+_FIRST_ID = "00000000-0000-0000-0000-000000000000"
+_NOT_REACHED = "not looked at: the rows are wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The checks of one game, and how many events it has."""
+
+    game_id: str
+    events: int
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> list[Check]:
+        """The checks that failed, the one with the first wrong event first."""
+        failed = [check for check in self.checks if check.ok is False]
+        return sorted(failed, key=lambda check: check.version or 1 << 31)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGame:
+    """All that is stored of one game, in one snapshot. `events` end before the first wrong row."""
+
+    game_id: str
+    secret: bytes | None
+    summary: dict[str, Any] | None
+    seats: list[dict[str, Any]]
+    deadlines: list[dict[str, Any]]
+    rows: Check
+    events: list[Recorded]
+    count: int
+
+    def fold(self) -> Game | None:
+        """The game that the events lead to; None if they lead nowhere."""
+        try:
+            return fold(self.game_id, self.events)
+        except (AssertionError, KeyError, TypeError, ValueError):
+            return None
+
+    def wrong_summary(self, game: Game) -> list[str]:
+        """What does not follow from the events in the rows of `games` and `seats`."""
+        if self.summary is None:
+            return ["there is no summary"]
+        expected = summaries.summary(game, self.events)
+        return [
+            *summaries.wrong_columns(self.summary, expected),
+            *summaries.wrong_seats(self.seats, game),
+        ]
+
+    def wrong_deadlines(self, game: Game) -> list[str]:
+        """What does not follow from the events in the game's deadlines."""
+        return list(summaries.wrong_deadlines(self.deadlines, game))
+
+
+Run = Callable[[LiteralString, dict[str, Any]], list[Row]]
+
+
+def read_game(run: Run, game_id: str) -> StoredGame | None:
+    """All that is stored of a game, read by `run`; None if there is nothing."""
+    row = run(sql.GAME, {"game_id": game_id})[0]
+    secret, summary, seats, deadlines, versions, bodies, hashes = row
+    if summary is None and versions is None:
+        return None
+    rows, events = check_rows(game_id, versions or [], bodies or [], hashes or b"")
+    return StoredGame(
+        game_id, secret, summary, seats or [], deadlines or [], rows, events, len(versions or ())
+    )
+
+
+class Auditor:
+    """Audits the games of one database. Raises Unavailable when that is away for a while."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.database = Database(pool)
+
+    def count(self) -> tuple[int, int]:
+        """How many games and events there are by the summaries."""
+        games, events = self.database.run(sql.COUNT, {})[0]
+        return int(games), int(events)
+
+    def game_ids(self, page: int = 500) -> Iterator[str]:
+        """Every game of which there is a summary or an event, in the order of ids."""
+        after = _FIRST_ID
+        while True:
+            rows = self.database.run(sql.GAME_IDS, {"after": after, "limit": page})
+            ids = [game_id for (game_id,) in rows]
+            last = ids[-1] if len(ids) == page else "f" * 8 + "-ffff" * 3 + "-" + "f" * 12
+            stray = self.database.run(sql.STRAY_IDS, {"after": after, "last": last})
+            yield from sorted([*ids, *(game_id for (game_id,) in stray)])
+            if len(ids) < page:
+                return
+            after = last
+
+    def game(self, game_id: str) -> Audited | None:
+        """Every check of one game; None if there is nothing of it."""
+        stored = read_game(self.database.run, game_id)
+        if stored is None:
+            return None
+        if not stored.rows.ok:
+            unmade = [Check(name, None, _NOT_REACHED) for name in (*CHECKS, SUMMARY, TIMERS)]
+            return Audited(game_id, stored.count, [stored.rows, *unmade])
+        checks = [stored.rows, *verify(stored.events, secret=stored.secret)]
+        game = stored.fold()
+        if game is None:
+            why = "the record does not fold"
+            checks += [Check(SUMMARY, False, why), Check(TIMERS, None, why)]
+        else:
+            checks.append(_check(SUMMARY, stored.wrong_summary(game)))
+            checks.append(_check(TIMERS, stored.wrong_deadlines(game)))
+        return Audited(game_id, stored.count, checks)
+
+    def feed(self) -> Check:
+        """Positions without a gap, each game's events in order, and none left out."""
+
+        def look() -> Check:
+            with self.database.connection() as connection, connection.transaction():
+                connection.execute(sql.ONE_SNAPSHOT)
+                connection.execute(sql.WITHOUT_LIMIT)
+                cursor = connection.cursor()
+                row = cursor.execute(sql.POSITIONS).fetchone()
+                assert row is not None
+                count, first, last = row
+                if count and (first, last) != (1, count):
+                    hole = cursor.execute(sql.FIRST_HOLE).fetchone()
+                    return Check(FEED, False, f"a position before {hole and hole[0]} is missing")
+                found = cursor.execute(sql.OUT_OF_ORDER).fetchone()
+                if found is not None:
+                    position, game_id, version, earlier = found
+                    return Check(
+                        FEED,
+                        False,
+                        f"position {position} is event {version} of game {game_id}, which follows "
+                        f"its event {earlier}",
+                        version,
+                    )
+                found = cursor.execute(sql.WAITING_OUT_OF_ORDER).fetchone()
+                if found is not None:
+                    game_id, version, events, earlier = found
+                    return Check(
+                        FEED,
+                        False,
+                        f"of game {game_id} {events} events up to {version} wait, which do not "
+                        f"follow those up to {earlier}",
+                    )
+                found = cursor.execute(sql.NOT_FED).fetchone()
+                if found is not None:
+                    game_id, version, fed, waiting = found
+                    return Check(
+                        FEED,
+                        False,
+                        f"game {game_id} has {version} events, {fed} have a position and {waiting} "
+                        "wait for one",
+                    )
+                return Check(FEED, True, f"{count} positions")
+
+        return patiently(look)
+
+
+def check_rows(
+    game_id: str, versions: list[int], bodies: list[str], hashes: bytes
+) -> tuple[Check, list[Recorded]]:
+    """The events of all rows of a game, and whether each row is what was hashed."""
+    events: list[Recorded] = []
+    prev_hash = ZERO_HASH
+    if not versions:
+        return Check(ROWS, False, "there are no events", 1), events
+    for index, (version, body) in enumerate(zip(versions, bodies, strict=True)):
+        own = hashes[index * HASH_BYTES : (index + 1) * HASH_BYTES]
+        if version != index + 1:
+            return Check(ROWS, False, f"event {index + 1} is missing", index + 1), events
+        text = body.encode()
+        if hashlib.sha256(bytes.fromhex(prev_hash) + text).digest() != own:
+            detail = "the hash is not that of the hash before and the stored text"
+            return Check(ROWS, False, detail, version), events
+        event = _event(game_id, version, text, prev_hash, own.hex())
+        if event is None:
+            detail = "the stored text is not the canonical JSON of this event"
+            return Check(ROWS, False, detail, version), events
+        events.append(event)
+        prev_hash = event.hash
+    return Check(ROWS, True, f"{len(events)} rows"), events
+
+
+def _event(game_id: str, version: int, text: bytes, prev_hash: str, own: str) -> Recorded | None:
+    try:
+        members: dict[str, Any] = orjson.loads(text)
+        event = Recorded(
+            members.pop("game_id"),
+            members.pop("version"),
+            members.pop("type"),
+            members.pop("at"),
+            members.pop("by"),
+            members.pop("data"),
+            prev_hash,
+            own,
+        )
+        whole = {
+            "game_id": game_id,
+            "version": version,
+            "type": event.type,
+            "at": event.at,
+            "by": event.by,
+            "data": event.data,
+        }
+        return event if not members and canonical(whole) == text else None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _check(name: str, wrong: list[str]) -> Check:
+    return Check(name, not wrong, "; ".join(wrong))

@@ -1,0 +1,195 @@
+"""Checkpoints: from time to time the newest events of all games are signed together.
+
+A game's own chain cannot show that the whole game was removed, or that its end was. A checkpoint
+holds, of each game that went on since the one before, the newest version and hash, and its
+signature covers them and the checkpoint before. Together they cover every game, and each costs
+only what has happened since the last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from domain.verification import Check
+
+from . import sql_checkpoints as sql
+from .database import Database
+from .errors import Broken
+from .jws import BadSignature, verify
+from .pool import Pool
+from .signing import Signer
+
+CHECKPOINTS = "checkpoints"
+"""Every game is still at, or beyond, what was signed of it."""
+
+MOST_POSITIONS = 50_000
+"""Events that one checkpoint covers at most."""
+
+_HEAD_BYTES = 16 + 4 + 32
+_PAGE = 50
+
+
+class Head(NamedTuple):
+    """The newest event of a game at a checkpoint; the hash is in hex."""
+
+    game_id: str
+    version: int
+    hash: str
+
+
+class Checkpoint(NamedTuple):
+    """A stored checkpoint, which covers the feed up to `position`."""
+
+    number: int
+    position: int
+    heads: bytes
+    jws: str
+
+    @property
+    def hash(self) -> str:
+        """What the next checkpoint names as the one before it."""
+        return hash_of(self.jws)
+
+
+class Checkpoints:
+    """The checkpoints of one database. Raises Unavailable when that is away for a while."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.database = Database(pool)
+
+    def write(self, signer: Signer, most: int = MOST_POSITIONS) -> Checkpoint | None:
+        """Sign the heads of the games that went on since the last checkpoint, at most `most` events
+        further; None if none did, or another was faster. Three statements.
+
+        Broken if one of those events is not there.
+        """
+        number, position, jws, head, now = self.database.run(sql.NEWEST, {})[0]
+        number, position = number or 0, position or 0
+        until = min(head, position + most)
+        if until <= position:
+            return None
+        heads = []
+        rows = self.database.run(sql.CHANGED_HEADS, {"after": position, "until": until})
+        for game_id, version, own in rows:
+            if own is None:
+                raise Broken(f"event {version} of game {game_id} is not there")
+            heads.append(Head(game_id, version, own.hex()))
+        packed = pack(heads)
+        payload = _payload(number + 1, until, packed, None if jws is None else hash_of(jws))
+        made = Checkpoint(number + 1, until, packed, signer.sign({**payload, "at": now}))
+        return made if self.database.run(sql.ADD, made._asdict()) else None
+
+    def all(self) -> Iterator[Checkpoint]:
+        """Every checkpoint, in order."""
+        number = 0
+        while True:
+            rows = self.database.run(sql.AFTER, {"number": number, "limit": _PAGE})
+            for row in rows:
+                yield Checkpoint(*row)
+            if len(rows) < _PAGE:
+                return
+            number = rows[-1][0]
+
+    def count(self) -> int:
+        """How many there are."""
+        return int(self.database.run(sql.COUNT, {})[0][0])
+
+    def newest(self) -> str | None:
+        """The newest checkpoint as its keeper elsewhere writes it down, `number:hash`."""
+        number, _, jws, _, _ = self.database.run(sql.NEWEST, {})[0]
+        return None if jws is None else f"{number}:{hash_of(jws)}"
+
+    def check(self, jwks: Mapping[str, Any], kept: str | None = None) -> Iterator[Check]:
+        """Check one checkpoint after the other, each against the events that are there, and give
+        the check of each; then, where a `number:hash` was `kept` elsewhere, that it is among them.
+
+        It ends at the first that is not what was signed; games that are not what they were are told
+        of checkpoint by checkpoint.
+        """
+        before: Checkpoint | None = None
+        found = kept is None
+        for checkpoint in self.all():
+            fault = _fault(checkpoint, before, jwks)
+            if fault is not None:
+                yield Check(CHECKPOINTS, False, f"checkpoint {checkpoint.number}: {fault}")
+                return
+            faults = list(self._changed(checkpoint))
+            yield Check(CHECKPOINTS, not faults, "; ".join(faults))
+            found = found or kept == f"{checkpoint.number}:{checkpoint.hash}"
+            before = checkpoint
+        if not found:
+            yield Check(CHECKPOINTS, False, f"the checkpoint {kept} is not there")
+
+    def _changed(self, checkpoint: Checkpoint) -> Iterator[str]:
+        heads = unpack(checkpoint.heads)
+        parameters = {
+            "game_ids": [head.game_id for head in heads],
+            "versions": [head.version for head in heads],
+        }
+        rows = self.database.run(sql.STORED_HEADS, parameters)
+        for head, (_, _, own, summary) in zip(heads, rows, strict=True):
+            if own is None:
+                what = "is cut off before" if summary else "is gone, which had"
+                yield f"game {head.game_id} {what} event {head.version}, signed as {head.hash}"
+            elif own.hex() != head.hash:
+                yield (
+                    f"event {head.version} of game {head.game_id} is another one than was signed, "
+                    f"{head.hash}"
+                )
+
+
+def hash_of(jws: str) -> str:
+    """The SHA-256 of a signed text, in hex."""
+    return hashlib.sha256(jws.encode()).hexdigest()
+
+
+def pack(heads: list[Head]) -> bytes:
+    """The heads as bytes, in the order of ids."""
+    return b"".join(
+        uuid.UUID(head.game_id).bytes + head.version.to_bytes(4, "big") + bytes.fromhex(head.hash)
+        for head in heads
+    )
+
+
+def unpack(heads: bytes) -> list[Head]:
+    """The heads that `pack` made the bytes of."""
+    parts = (heads[i : i + _HEAD_BYTES] for i in range(0, len(heads), _HEAD_BYTES))
+    return [
+        Head(str(uuid.UUID(bytes=part[:16])), int.from_bytes(part[16:20], "big"), part[20:].hex())
+        for part in parts
+    ]
+
+
+def _payload(number: int, position: int, heads: bytes, before: str | None) -> dict[str, Any]:
+    payload: dict[str, Any] = {
+        "type": "checkpoint",
+        "number": number,
+        "position": position,
+        "games": len(heads) // _HEAD_BYTES,
+        "heads": hashlib.sha256(heads).hexdigest(),
+    }
+    return payload if before is None else {**payload, "before": before}
+
+
+def _fault(
+    checkpoint: Checkpoint, before: Checkpoint | None, jwks: Mapping[str, Any]
+) -> str | None:
+    number = 1 if before is None else before.number + 1
+    if checkpoint.number != number:
+        return f"number {number} is missing"
+    if before is not None and checkpoint.position <= before.position:
+        return "it covers nothing new"
+    try:
+        signed = verify(checkpoint.jws, jwks)
+    except BadSignature as error:
+        return f"the signature: {error}"
+    signed.pop("at", None)
+    expected = _payload(
+        number, checkpoint.position, checkpoint.heads, None if before is None else before.hash
+    )
+    if signed != expected or len(checkpoint.heads) % _HEAD_BYTES:
+        return "what was signed is not what is stored"
+    return None
