@@ -16,6 +16,7 @@ import orjson
 
 from domain.events import Recorded
 from domain.game import Game, fold
+from domain.randomness import commitment
 from domain.verification import CHECKS, Check, verify
 
 from . import sql_audit as sql
@@ -74,10 +75,12 @@ class StoredGame:
 
     def wrong_summary(self, game: Game) -> list[str]:
         """What does not follow from the events in the rows of `games` and `seats`."""
-        if self.summary is None:
+        if self.summary is None or self.secret is None:
             return ["there is no summary"]
         expected = summaries.summary(game, self.events)
+        secret_is_right = commitment(self.secret, self.game_id) == game.commitment
         return [
+            *([] if secret_is_right else ["the secret is not the one that was committed to"]),
             *summaries.wrong_columns(self.summary, expected),
             *summaries.wrong_seats(self.seats, game),
         ]

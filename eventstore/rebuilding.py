@@ -9,6 +9,7 @@ import orjson
 from psycopg import Connection
 
 from domain.game import Game
+from domain.randomness import commitment
 
 from . import sql_rebuilding as sql
 from . import sql_standings, summaries
@@ -88,12 +89,13 @@ def _correct(connection: Connection[Row], game_id: str) -> Correction | None:
         return Correction(game_id, wrong, False)
     values = summaries.summary(game, stored.events)
     values |= {"game_id": game_id, "options": orjson.dumps(values["options"]).decode()}
-    if stored.summary is not None:
-        connection.execute(sql.UPDATE_GAME, values)
-    elif game.secret is None:
-        return Correction(game_id, [*wrong, "the secret of a running game is nowhere else"], False)
-    else:
-        connection.execute(sql.INSERT_GAME, {**values, "secret": bytes.fromhex(game.secret)})
+    secret = stored.secret
+    if secret is None or commitment(secret, game_id) != game.commitment:
+        if game.secret is None:
+            return Correction(game_id, [*wrong, "its secret stands nowhere else yet"], False)
+        secret = bytes.fromhex(game.secret)
+    statement = sql.INSERT_GAME if stored.summary is None else sql.UPDATE_GAME
+    connection.execute(statement, {**values, "secret": secret})
     seats = {"game_id": game_id, "seats": orjson.dumps(summaries.seats(game)).decode()}
     connection.execute(sql.CLEAR_SEATS, seats)
     connection.execute(sql.INSERT_SEATS, seats)

@@ -21,7 +21,8 @@ _VALUES: LiteralString = """
 """
 
 UPDATE_GAME: LiteralString = f"""
-UPDATE games SET ({_COLUMNS}) = ROW ({_VALUES}) WHERE game_id = %(game_id)s::uuid
+UPDATE games SET (secret, {_COLUMNS}) = ROW (%(secret)s, {_VALUES})
+WHERE game_id = %(game_id)s::uuid
 """
 
 INSERT_GAME: LiteralString = f"""

@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from eventstore.chores import ChoreRows
-from workers import housekeeping, outages
-from workers import checkpointing, housekeeping
+from workers import checkpointing, housekeeping, outages
 from workers.resources import Resources
 from workers.settling import described
 

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from domain.commands import LeaveSeat, Resign
-from domain.verification import Check
+from domain.verification import COMMITMENT, LEGALITY, Check
 from eventstore.auditing import FEED, ROWS, SUMMARY, TIMERS, Audited, Auditor, check_rows
 from eventstore.checkpoints import Checkpoint, Checkpoints
 from eventstore.errors import Broken
@@ -69,7 +69,7 @@ class Archive:
     def sign(self) -> list[Checkpoint]:
         self.feed()
         made = []
-        while (checkpoint := self.checkpoints.write(self.signer, 60)) is not None:
+        while (checkpoint := self.checkpoints.write(self.signer, 15)) is not None:
             made.append(checkpoint)
         return made
 
@@ -304,6 +304,26 @@ def test_a_history_that_was_written_anew_is_found_by_what_was_signed(archive: Ar
     assert f"of game {table.game_id} is another one than was signed" in fault.detail
 
 
+def test_a_move_that_was_written_anew_is_found_by_the_rules(archive: Archive) -> None:
+    """The whole chain is right again; that the move could not lead there is found all the same."""
+    changed: list[int] = []
+
+    def other_power(version: int, members: dict[str, Any]) -> None:
+        if members["type"] == "battalion.led" and not changed:
+            members["data"]["strength"] += 1
+            changed.append(version)
+
+    rechained(archive, "running", other_power)
+    assert archive.failed() == {LEGALITY: changed[0]}
+
+
+@pytest.mark.parametrize("name", ["running", "lobby", "finished"])
+def test_a_secret_that_was_not_committed_to_is_found(archive: Archive, name: str) -> None:
+    archive.execute("UPDATE games SET secret = sha256(secret)")
+    assert SUMMARY in archive.failed(name)
+    assert (COMMITMENT in archive.failed(name)) == (name != "finished")
+
+
 def test_text_that_is_not_canonical_is_found_under_any_hash(archive: Archive) -> None:
     game_id, versions, bodies, _ = rows(archive, "lobby")
     spaced = bodies[0].replace('"type":', '"type": ', 1)
@@ -443,9 +463,9 @@ def test_a_game_cut_back_is_named(archive: Archive) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("UPDATE checkpoints SET jws = overlay(jws PLACING 'A' FROM length(jws) - 9)", "signature"),
+        ("UPDATE checkpoints SET jws = left(jws, -9) || reverse(right(jws, 9))", "signature"),
         (
-            "UPDATE checkpoints SET heads = overlay(heads PLACING '\\x00' FROM 25)",
+            "UPDATE checkpoints SET heads = set_byte(heads, 25, 255 - get_byte(heads, 25))",
             "what was signed",
         ),
         ("UPDATE checkpoints SET heads = substr(heads, 1, 52) WHERE number = 1", "what was signed"),

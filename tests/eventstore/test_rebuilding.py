@@ -112,6 +112,8 @@ def test_a_summary_that_is_gone_comes_back_from_a_finished_game_alone(house: Hou
     assert corrections[finished.game_id].made
     assert not corrections[running.game_id].made
     assert "secret" in corrections[running.game_id].wrong[-1]
+    house.scratch.execute("UPDATE games SET secret = sha256(secret)")
+    assert [each is not None and each.made for each in rebuilder.all()].count(True) == 1
     assert house.scratch.execute("SELECT g::text FROM games g") == before
 
 
