@@ -33,9 +33,11 @@ __all__ = [
     "Turn",
     "bind",
     "decide",
+    "differences",
     "evolve",
     "explain",
     "fold",
+    "fold_round",
     "legal_moves",
     "listed_moves",
     "new_game",
@@ -83,6 +85,49 @@ def fold(game_id: str, events: Iterable[AnyEvent]) -> Game:
     for event in events:
         evolve(game, event)
     return game
+
+
+def fold_round(game_id: str, events: Iterable[AnyEvent]) -> Game:
+    """The same from the events up to `game.started` and those from a later `round.dealt` on, which
+    names all that outlives a round.
+
+    Only `ran_out` then lacks the rounds before, which `known_from` tells. ValueError as `evolve`.
+    """
+    game = Game(game_id)
+    for event in events:
+        if game.started and not game.round and event.type == "round.dealt":
+            game.version = max(game.version, event.version - 1)
+            game.known_from = event.data["round"]
+        evolve(game, event)
+    return game
+
+
+def differences(one: Game, other: Game) -> list[str]:
+    """The names of what differs between two positions, of what both of them know."""
+    since = max(one.known_from, other.known_from)
+    names = []
+    for name in Game.__slots__:
+        if name in ("known_from", "play", "ran_out"):
+            continue
+        if getattr(one, name, None) != getattr(other, name, None):
+            names.append(name)
+    if _ran_out_since(one, since) != _ran_out_since(other, since):
+        names.append("ran_out")
+    if one.round and other.round:
+        names += [
+            f"play.{name}"
+            for name in type(one.play).__slots__
+            if getattr(one.play, name) != getattr(other.play, name, None)
+        ]
+    return names
+
+
+def _ran_out_since(game: Game, since: int) -> dict[int, set[tuple[int, int]]]:
+    later = {
+        seat: {(number, turn) for number, turn in turns if number >= since}
+        for seat, turns in game.ran_out.items()
+    }
+    return {seat: turns for seat, turns in later.items() if turns}
 
 
 _DECIDERS: dict[type, Callable[[Game, Any, Context], Unfolding]] = {

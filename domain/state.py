@@ -55,6 +55,7 @@ class Game:
         "first",
         "game_id",
         "host",
+        "known_from",
         "max_seats",
         "opener",
         "options",
@@ -116,8 +117,10 @@ class Game:
         self.touched = 0
         # The version of each seat's last free move in this round.
         self.spoke: dict[int, int] = {}
-        # Each seat's expired turns as (round, turn number).
+        # Each seat's expired turns as (round, turn number), those of rounds before `known_from`
+        # left out: a position need not be folded from its first round on.
         self.ran_out: dict[int, frozenset[tuple[int, int]]] = {}
+        self.known_from = 1
         self.result: dict[str, Any] | None = None
         self.secret: str | None = None
 
@@ -151,6 +154,7 @@ class Game:
         twin.touched = self.touched
         twin.spoke = self.spoke
         twin.ran_out = self.ran_out
+        twin.known_from = self.known_from
         twin.result = self.result
         twin.secret = self.secret
         if self.ruleset:
