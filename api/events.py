@@ -43,7 +43,8 @@ def list_events(call: Call, game_id: str) -> Response:
     As the caller may see them; once the game is over everything is open, and anyone who may see
     the game can check the chain of hashes. Go on with `after`, the last version that you have.
     """
-    loaded = services().store.load(game_id)
+    store = services().store
+    loaded = store.load(game_id)
     if loaded is None:
         raise not_found()
     game = loaded.game
@@ -51,8 +52,9 @@ def list_events(call: Call, game_id: str) -> Response:
     call.validate()
     after = call.query["after"]
     lines = call.media_type == NDJSON
-    limit = call.query.get("limit", len(loaded.events) if lines else PAGE)
-    chosen = loaded.events[after : after + limit]
+    limit = call.query.get("limit", game.version if lines else PAGE)
+    # No further than the head that the answer names.
+    chosen = store.events(game_id, after, min(limit, max(0, game.version - after)))
     items = presenting.events(chosen, access.viewer(game, call), game.over)
     if lines:
         body = b"".join(orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items)

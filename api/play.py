@@ -231,7 +231,7 @@ def make_move(call: Call, game_id: str) -> Response:
 
 
 def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Response:
-    loaded = services().store.load(game_id)
+    loaded = services().store.load(game_id, since=_round_named(call))
     if loaded is None:
         raise not_found()
     game = loaded.game
@@ -253,6 +253,12 @@ def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Respo
     response = responses.json(body)
     response.headers["ETag"] = f'"{game.version}"'
     return response
+
+
+def _round_named(call: Call) -> int | None:
+    """The round that the move names, before the body was judged."""
+    sent = call.sent.get("round")
+    return sent if type(sent) is int else None
 
 
 def _judge(call: Call, loaded: Loaded, command: MakeMove) -> Explanation:

@@ -14,7 +14,7 @@ from .commands import Command, Context
 from .events import Event
 from .evolution import AnyEvent
 from .explaining import Explanation, explain
-from .play import bind, push, require_time
+from .play import bind, lands_once, push, require_time
 from .refusals import Refused
 from .registry import pinned
 from .ruleset import Ruleset
@@ -38,6 +38,7 @@ __all__ = [
     "explain",
     "fold",
     "fold_round",
+    "lands_once",
     "legal_moves",
     "listed_moves",
     "new_game",

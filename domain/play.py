@@ -83,6 +83,13 @@ def bind(game: Game, command: MakeMove) -> MakeMove:
     )
 
 
+def lands_once(game: Game, command: MakeMove) -> bool:
+    """Whether of two equal copies of `command` at most one can count, even if the second is judged
+    without `bind`: it names its turn, and nobody can make such a move twice in one."""
+    named = command.round is not None and command.turn is not None
+    return named and not game.rules.may_repeat(game, command.move)
+
+
 def make_bot_move(game: Game, command: BotMove, context: Context) -> Unfolding:
     """A computer player's move; nothing happens if the turn it was chosen for is over."""
     unfolding = Unfolding(game, context, {"kind": "bot", "seat": command.seat})

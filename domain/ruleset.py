@@ -92,6 +92,10 @@ class Ruleset(ABC):
         """Whether the position, with `seat` to move, makes the round void by repetition."""
         return False
 
+    def may_repeat(self, game: Game, move: Move) -> bool:
+        """Whether such a move can be legal twice within one turn."""
+        return move.get("type") in self.free_moves
+
     @abstractmethod
     def check_shape(self, move: Move) -> None:
         """Refuse (`validation`) what could not be a move of this game in any position."""

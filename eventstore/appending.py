@@ -17,7 +17,7 @@ from domain.events import Event, Recorded
 from domain.game import Game
 from domain.views import seat_status
 
-from .recorded import body, rest
+from .recorded import ZERO_HASH, rest
 
 Guard = Literal["none", "in-time", "late"]
 Change = Literal["keep", "set", "clear"]
@@ -47,6 +47,8 @@ class Append:
     game_id: str
     version: int
     rests: tuple[bytes, ...]
+    prev_hash: str | None = None
+    """The hash of the event `version`; None for whichever it is."""
     guard: Guard = "none"
     due: str | None = None
     token_id: str | None = None
@@ -74,16 +76,19 @@ class Append:
         """For the statement."""
         named: dict[str, Any] = {name: getattr(self, name) for name in _NAMES}
         named["rests"] = [text.decode() for text in self.rests]
+        named["prev_hash"] = None if self.prev_hash is None else bytes.fromhex(self.prev_hash)
         named["table"] = None if self.table is None else orjson.dumps(self.table).decode()
         named["seats"] = None if self.seats is None else orjson.dumps(self.seats).decode()
         return named
 
-    def stored(self, appended: Appended, prev_hash: str) -> list[Recorded]:
-        """The events as they stand in the record after this append, whose hash before is given."""
+    def stored(self, appended: Appended) -> list[Recorded]:
+        """The events as they stand in the record after this append."""
         assert appended.at is not None
+        prev_hash = self.prev_hash or ZERO_HASH
         events = []
         for text, own in zip(self.rests, appended.hashes, strict=True):
-            members = orjson.loads(body(appended.at, text))
+            # Read back, so that members stand in the same order as when they are told again.
+            members = orjson.loads(b"{" + text)
             events.append(
                 Recorded(
                     self.game_id,
@@ -108,6 +113,7 @@ def plan(
     after: Game,
     events: Sequence[Event],
     *,
+    prev_hash: str | None,
     guard: Guard,
     bot_delay: Callable[[], float],
     secret: bytes | None = None,
@@ -116,13 +122,15 @@ def plan(
 ) -> dict[str, Any]:
     """The fields of the `Append` that leads from `before` to `after`, its key excepted.
 
-    `bot_delay`: seconds that a computer player takes to move. The last three are for the append
-    that opens a game.
+    `prev_hash` is the hash of the newest event of `before`, None before the first. `bot_delay`:
+    seconds that a computer player takes to move. The last three are for the append that opens a
+    game.
     """
     planned: dict[str, Any] = {
         "game_id": before.game_id,
         "version": before.version,
         "rests": tuple(rest(before.game_id, event) for event in events),
+        "prev_hash": prev_hash,
         "guard": guard if before.due_at is not None else "none",
         "due": before.due_at,
         "status": after.status,

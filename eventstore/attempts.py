@@ -11,14 +11,13 @@ import psycopg
 
 from domain.attempts import KEPT, Attempt, as_posted, binding, deadline
 from domain.commands import MakeMove
-from domain.refusals import Refused
+from domain.refusals import TURN_EXPIRED, Refused
 
-from .database import Database
 from .errors import StoreError
 from .ids import uuid7
 from .pool import Row
 from .sql import RFC3339
-from .store import Loaded
+from .store import Loaded, Store
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +79,9 @@ class Page(NamedTuple):
 class Attempts:
     """The refused moves of all games."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.database = store.database
 
     def keep(
         self, refused: Refused, posted: MakeMove, bound: MakeMove, loaded: Loaded, received: str
@@ -103,7 +103,7 @@ class Attempts:
             "player_id": posted.player_id,
             "at": received,
             "version": game.version,
-            "due_at": deadline(game, loaded.events, seat, refused.code, bound),
+            "due_at": None,
             "move": orjson.dumps(as_posted(posted)).decode(),
             "bound": orjson.dumps(binding(bound)).decode(),
             "code": refused.code,
@@ -111,6 +111,9 @@ class Attempts:
             "detail": refused.detail,
         }
         try:
+            late = refused.code == TURN_EXPIRED
+            events = self._store.events(game.game_id, 0, game.version) if late else []
+            row["due_at"] = deadline(game, events, seat, refused.code, bound)
             self.database.once(_ADD, row)
         except (psycopg.Error, StoreError) as error:
             told = error.sqlstate if isinstance(error, psycopg.Error) else str(error)

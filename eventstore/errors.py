@@ -29,3 +29,10 @@ class OutOfService(StoreError):
 
 class Broken(StoreError):
     """What is stored does not fold or does not verify: the record was changed from outside."""
+
+
+class Archived(Unavailable):
+    """The game's part of the record was detached and is in the archive; nothing of it is lost."""
+
+    def __init__(self) -> None:
+        super().__init__("the record of this game is in the archive")

@@ -1,16 +1,15 @@
-"""Executing commands: load the game, decide, append; again if somebody else was faster.
+"""Executing commands: take the position, decide, append; again if somebody else was faster.
 
-Whoever finds a turn overdue records the expiry first. A refusal is only ever given from a position
-that was loaded after the request came, and what an answer says is what the record holds.
+A move is decided on the position that this process has seen last, and the append itself tells
+whether that is the newest. Whoever finds a turn overdue records the expiry first. A refusal is only
+ever given from a position that was found to be the newest after the request came, and what an
+answer says is what the record holds.
 """
 
 from __future__ import annotations
 
-import datetime
 import logging
-import random
-import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -27,32 +26,27 @@ from domain.commands import (
     SeatBot,
     TakeSeat,
 )
-from domain.events import Recorded
-from domain.game import Decision, Game, bind, decide, fold, new_game, overdue
+from domain.game import Decision, Game, bind, decide, lands_once, overdue
 from domain.outages import owed
-from domain.refusals import ALREADY_SEATED, FORBIDDEN, GAME_NOT_OVER, NOT_IN_LOBBY, Refused
+from domain.refusals import Refused
 from domain.state import LOBBY
 
-from .appending import APPENDED, Append, Appended, Guard, plan
+from . import opening
+from .appending import APPENDED, Append, Appended
 from .attempts import Attempts
 from .database import PATIENCE_SECONDS, Fate, Pause, fate_of, patiently
 from .errors import Broken, GameNotFound, KeyReused, OutOfService
 from .ids import uuid7
-from .recorded import ZERO_HASH, rest
+from .outcomes import KEEP_KEYS, Check, Outcome, planned, stored, unchanged
+from .positions import Idempotency, Loaded, Record
+from .recorded import rest
 from .service import ServiceTime
-from .store import Idempotency, Loaded, Record, Store
+from .store import Store
 
-__all__ = ["Executor", "Idempotency", "Outcome"]
+__all__ = ["KEEP_KEYS", "Check", "Executor", "Idempotency", "Outcome"]
 
 log = logging.getLogger(__name__)
 
-KEEP_KEYS = datetime.timedelta(hours=24)
-"""For how long an idempotency key is answered with the first answer."""
-
-BOT_SECONDS = (0.6, 1.5)
-"""A computer player moves this long after its turn began: a little after a human would see it."""
-
-Check = Callable[[Game], None]
 Choose = Callable[[Game, int], dict[str, Any]]
 
 
@@ -65,24 +59,6 @@ class DueTurn(Protocol):
     def round(self) -> int: ...
     @property
     def turn(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a command led to. `game` is the game after the events `first` to `last`, which are
-    `events`; none, and `last` = `first` - 1, if all was so already. `replayed`: this had been
-    answered before. `now` is the database's clock then."""
-
-    game: Game
-    events: list[Recorded]
-    first: int
-    last: int
-    replayed: bool
-    now: str
-    head_hash: str
-    """The hash of the event `last`."""
-    rematch: str | None = None
-    """The game that its players play next, once it is open."""
 
 
 class Executor:
@@ -98,7 +74,7 @@ class Executor:
         self.patience = patience
         self.serving = serving
         self.service = ServiceTime(store.pool)
-        self.attempts = Attempts(store.database)
+        self.attempts = Attempts(store)
 
     def execute(
         self,
@@ -118,9 +94,10 @@ class Executor:
         meant = command
         judged: Loaded | None = None
         received = ""
+        round_named = command.round if isinstance(command, MakeMove) else None
 
         def judge(loaded: Loaded) -> Decision:
-            return decide(loaded.game, self._with_kept(loaded, meant), _context(loaded))
+            return decide(loaded.game, self.with_kept(loaded, meant), _context(loaded))
 
         def look(loaded: Loaded) -> None:
             nonlocal meant, judged, received
@@ -128,8 +105,19 @@ class Executor:
             if isinstance(meant, MakeMove):
                 meant = bind(loaded.game, meant)
 
+        def at_once(game: Game) -> bool:
+            return isinstance(command, MakeMove) and lands_once(game, command)
+
         try:
-            return self._run(game_id, judge, look=look, check=check, idempotency=idempotency)
+            return self.run(
+                game_id,
+                judge,
+                look=look,
+                at_once=at_once,
+                since=round_named,
+                check=check,
+                idempotency=idempotency,
+            )
         except Refused as refused:
             if isinstance(command, MakeMove) and isinstance(meant, MakeMove) and judged:
                 refused.attempt_id = self.attempts.keep(refused, command, meant, judged, received)
@@ -140,43 +128,58 @@ class Executor:
     ) -> Outcome:
         """Record nothing but that the request was answered, as `execute` does for a command that
         asks for what is so already."""
-        return self._run(game_id, _nothing, check=check, idempotency=idempotency)
+        return self.run(game_id, _nothing, check=check, idempotency=idempotency)
 
-    def _run(
+    def run(
         self,
         game_id: str,
         judge: Callable[[Loaded], Decision],
         *,
         look: Callable[[Loaded], None] | None = None,
+        at_once: Callable[[Game], bool] | None = None,
+        since: int | None = None,
         check: Check | None,
         idempotency: Idempotency | None,
     ) -> Outcome:
+        """Append what `judge` decides on the newest position.
+
+        `look` is given each position that is known to be the newest before it is judged. Where
+        `at_once` allows it, the last position that this process has seen is tried first: then the
+        append is the only round trip, and `look` has not seen it. `since`: see `Store.load`.
+        """
         pause = Pause(self.patience)
         lost: _Lost | None = None
+        if idempotency is None and at_once is not None:
+            known = self.store.known(game_id, since=since)
+            if known is not None and at_once(known.game):
+                tried = self._at_once(known, judge, check)
+                if isinstance(tried, Outcome):
+                    return tried
+                lost = tried
         while True:
-            loaded = self._load(game_id, idempotency)
-            if lost is not None and (found := lost.found(loaded)) is not None:
+            loaded = self.load(game_id, idempotency, since=since)
+            if lost is not None and (found := self._found(lost, loaded)) is not None:
                 return found
             if loaded.record is not None and idempotency is not None:
-                return self._replay(loaded, loaded.record, idempotency, check)
+                return self.replay(loaded, loaded.record, idempotency, check)
             if loaded.elsewhere is not None:
                 _forbid(check, loaded.game)
                 raise KeyReused
             if look is not None:
                 look(loaded)
             if overdue(loaded.game, loaded.now):
-                self._expire(loaded, pause)
+                self.expire_running(loaded, pause)
                 continue
             _forbid(check, loaded.game)
             decision = judge(loaded)
             if not decision.events and idempotency is None:
-                return _unchanged(loaded)
-            append = _append(loaded.game, decision, "in-time", idempotency)
-            appended = self._try(append, pause)
+                return unchanged(loaded)
+            append = planned(loaded.game, loaded.head_hash, decision, "in-time", idempotency)
+            appended = self.attempt(append, pause)
             if appended is None:
                 lost = _Lost(append, decision.game)
             elif appended.status == APPENDED:
-                return _appended(loaded, append, appended, decision)
+                return self._appended(loaded, append, appended, decision)
             # Whatever else it was, a fresh look tells: a newer event, an overdue turn, an answer.
 
     def create(
@@ -190,20 +193,7 @@ class Executor:
 
         Raises the domain's Refused, KeyReused and Unavailable.
         """
-        claimed = game_id or uuid7()
-        if idempotency is not None:
-            self._judge_creation(command)  # a refused request claims nothing
-            record, taken = self.store.find_record(idempotency)
-            if taken:
-                raise KeyReused
-            if record is None:
-                claim = self.store.claim_creation(idempotency, claimed, KEEP_KEYS)
-                if not claim.answers(idempotency):
-                    raise KeyReused
-                claimed = claim.game_id
-            else:
-                claimed = record.game_id
-        return self._open(command, claimed, idempotency)
+        return opening.create(self, command, game_id or uuid7(), idempotency)
 
     def rematch(
         self,
@@ -219,32 +209,7 @@ class Executor:
         sits down in it while it is in the lobby. `check` is given the old game. The outcome is the
         new game's. Raises as `execute` does.
         """
-        if idempotency is not None:
-            record, taken = self.store.find_record(idempotency)
-            if taken:
-                raise KeyReused
-            if record is not None:
-                loaded = self._load(record.game_id, idempotency)
-                return self._replay(loaded, record, idempotency, None)
-        old = self._load(old_game_id, None)
-        if overdue(old.game, old.now):
-            self._expire(old, Pause(self.patience))
-            old = self._load(old_game_id, None)
-        _forbid(check, old.game)
-        seat = old.game.seat_of(player_id)
-        if seat is None:
-            raise Refused(FORBIDDEN, "You held no seat in this game.")
-        if not old.game.over:
-            raise Refused(GAME_NOT_OVER, "The match is not over yet.")
-        new_id = old.rematch or self.store.claim_rematch(old_game_id, uuid7())
-        if old.rematch is None:
-            outcome = self._open(
-                _same_table(old.game, player_id, seat), new_id, idempotency, rematch_of=old.game
-            )
-            self.store.rematch_opened(old_game_id)
-            if outcome.events or outcome.replayed:
-                return outcome
-        return self._join_rematch(new_id, player_id, idempotency)
+        return opening.rematch(self, old_game_id, player_id, check, idempotency)
 
     def expire(self, game_id: str, round_number: int, turn: int) -> Outcome | None:
         """Record that a turn's time ran out and play it for the seat.
@@ -254,13 +219,13 @@ class Executor:
         """
         pause = Pause(self.patience)
         while True:
-            loaded = self._load(game_id, None)
+            loaded = self.load(game_id, None)
             if not _runs(loaded.game, round_number, turn):
                 self.store.drop_deadline(game_id, "turn", round_number, turn)
                 return None
             if not overdue(loaded.game, loaded.now):
                 return None
-            if (outcome := self._expire(loaded, pause, patient=True)) is not None:
+            if (outcome := self.expire_running(loaded, pause, patient=True)) is not None:
                 return outcome
 
     def give_back(self, game_id: str) -> bool:
@@ -269,7 +234,7 @@ class Executor:
         pause = Pause(self.patience)
         given = False
         while True:
-            loaded = self._load(game_id, None)
+            loaded = self.load(game_id, None)
             if loaded.game.turn is None or not self._give_back(loaded, pause):
                 return given
             given = True
@@ -294,7 +259,7 @@ class Executor:
         """
         pause = Pause(self.patience)
         while True:
-            loaded = self._load(game_id, None)
+            loaded = self.load(game_id, None)
             game = loaded.game
             running = game.turn
             if (
@@ -305,23 +270,26 @@ class Executor:
                 self.store.drop_deadline(game_id, "bot", round_number, turn)
                 return None
             if overdue(game, loaded.now):
-                self._expire(loaded, pause, patient=True)
+                self.expire_running(loaded, pause, patient=True)
                 continue
             move = choose(game.copy(), running.seat)
             command = BotMove(running.seat, move, round_number, turn)
             decision = decide(game, command, _context(loaded))
-            append = _append(game, decision, "in-time", None)
-            appended = self._try(append, pause)
+            append = planned(game, loaded.head_hash, decision, "in-time", None)
+            appended = self.attempt(append, pause)
             if appended is not None and appended.status == APPENDED:
-                return _appended(loaded, append, appended, decision)
+                return self._appended(loaded, append, appended, decision)
 
-    def _load(self, game_id: str, idempotency: Idempotency | None) -> Loaded:
-        loaded = self.store.load(game_id, idempotency)
+    def load(
+        self, game_id: str, idempotency: Idempotency | None, *, since: int | None = None
+    ) -> Loaded:
+        """The newest position, as `Store.load` gives it. GameNotFound if there is none."""
+        loaded = self.store.load(game_id, idempotency, since=since)
         if loaded is None:
             raise GameNotFound
         return loaded
 
-    def _try(self, append: Append, pause: Pause) -> Appended | None:
+    def attempt(self, append: Append, pause: Pause) -> Appended | None:
         """Append once, and rest a little if that was in vain. None if it is not known whether it
         was stored."""
         try:
@@ -338,7 +306,9 @@ class Executor:
             pause.rest()
         return appended
 
-    def _expire(self, loaded: Loaded, pause: Pause, *, patient: bool = False) -> Outcome | None:
+    def expire_running(
+        self, loaded: Loaded, pause: Pause, *, patient: bool = False
+    ) -> Outcome | None:
         """Record the expiry of the running turn, which is overdue, or that it gets time back. None
         unless it has expired now; a fresh look tells what is.
 
@@ -350,11 +320,11 @@ class Executor:
             return None
         command = ExpireTurn(game.round, game.turn.number)
         decision = decide(game, command, _context(loaded))
-        append = _append(game, decision, "late", None)
-        appended = self._try(append, pause)
+        append = planned(game, loaded.head_hash, decision, "late", None)
+        appended = self.attempt(append, pause)
         if appended is None or appended.status != APPENDED:
             return None
-        return _appended(loaded, append, appended, decision)
+        return self._appended(loaded, append, appended, decision)
 
     def _owed(self, loaded: Loaded, *, patient: bool = False) -> int:
         """Seconds that the running turn is owed. What is looked at is newer than `loaded`, so an
@@ -378,89 +348,88 @@ class Executor:
         assert game.turn is not None
         command = ExtendTurn(game.round, game.turn.number, seconds)
         decision = decide(game, command, _context(loaded))
-        self._try(_append(game, decision, "none", None), pause)
+        self.attempt(planned(game, loaded.head_hash, decision, "none", None), pause)
         return True
 
-    def _replay(
+    def _at_once(
+        self, known: Loaded, judge: Callable[[Loaded], Decision], check: Check | None
+    ) -> Outcome | _Lost | None:
+        """The outcome if `known` is the newest position and allows what is asked, else None:
+        nothing is ever refused here. `_Lost` if it is not known whether it was stored."""
+        try:
+            _forbid(check, known.game)
+            decision = judge(known)
+        except Exception:
+            return None  # From a position that may be outdated: it takes a look.
+        if not decision.events:
+            return None
+        append = planned(known.game, known.head_hash, decision, "in-time", None)
+        try:
+            appended = self.store.append(append)
+        except psycopg.Error as error:
+            if fate_of(error) is Fate.BUG:
+                raise
+            return _Lost(append, decision.game) if fate_of(error) is Fate.UNKNOWN else None
+        if appended.status != APPENDED:
+            return None
+        return self._appended(known, append, appended, decision)
+
+    def _found(self, lost: _Lost, loaded: Loaded) -> Outcome | None:
+        """The outcome of an append whose answer was lost, if its events stand in the record that
+        was loaded afterwards."""
+        append = lost.append
+        rests, version = append.rests, append.version
+        if not rests or loaded.game.version < version + len(rests):
+            return None
+        events = self.store.events(append.game_id, version, len(rests))
+        if tuple(rest(event.game_id, event) for event in events) != rests:
+            return None
+        lost.game.stamp(events[0].at)
+        last = events[-1]
+        return Outcome(
+            lost.game,
+            events,
+            version + 1,
+            last.version,
+            False,
+            loaded.now,
+            last.hash,
+            loaded.rematch,
+        )
+
+    def _appended(
+        self, loaded: Loaded, append: Append, appended: Appended, decision: Decision
+    ) -> Outcome:
+        outcome = stored(append, appended, decision.game, loaded.rematch)
+        self.store.keep(outcome.game, outcome.head_hash, loaded.secret, loaded.rematch_of)
+        return outcome
+
+    def replay(
         self, loaded: Loaded, record: Record, request: Idempotency, check: Check | None
     ) -> Outcome:
         """The answer that the record tells of, told again."""
         if not record.answers(request):
             _forbid(check, loaded.game)
             raise KeyReused
-        if record.last > len(loaded.events):
+        game: Game | None = loaded.game
+        if record.game_id != loaded.game.game_id or record.last != loaded.game.version:
+            game = self.store.fold_at(record.game_id, record.last)
+        if game is None:
             raise Broken(f"an answer names event {record.last}, which is not there")
-        game = fold(record.game_id, loaded.events[: record.last])
-        events = loaded.events[record.first - 1 : record.last]
+        # The event before them tells the hash of the last one where there are none.
+        events = self.store.events(record.game_id, record.first - 2, record.last - record.first + 2)
         return Outcome(
             game,
-            events,
+            events[1:] if record.first > 1 else events,
             record.first,
             record.last,
             True,
             loaded.now,
-            loaded.events[record.last - 1].hash,
+            events[-1].hash,
             loaded.rematch,
         )
 
-    def _judge_creation(self, command: CreateGame) -> None:
-        game = new_game(uuid7())
-        decide(game, command, Context(bytes(32)))
-
-    def _open(
-        self,
-        command: CreateGame,
-        game_id: str,
-        idempotency: Idempotency | None,
-        rematch_of: Game | None = None,
-    ) -> Outcome:
-        """Open the table `game_id`, or find that it is open already."""
-        pause = Pause(self.patience)
-        while True:
-            secret = secrets.token_bytes(32)
-            before = new_game(game_id)
-            decision = decide(before, command, Context(secret))
-            append = _append(
-                before,
-                decision,
-                "none",
-                idempotency,
-                secret=secret,
-                rematch_of=None if rematch_of is None else rematch_of.game_id,
-                invited=[] if rematch_of is None else _players(rematch_of),
-            )
-            appended = self._try(append, pause)
-            if appended is not None and appended.status == APPENDED:
-                assert appended.at is not None
-                decision.game.stamp(appended.at)
-                events = append.stored(appended, ZERO_HASH)
-                last = events[-1]
-                return Outcome(
-                    decision.game, events, 1, last.version, False, appended.at, last.hash
-                )
-            loaded = self.store.load(game_id, idempotency)
-            if loaded is None:
-                continue
-            if loaded.record is not None and idempotency is not None:
-                return self._replay(loaded, loaded.record, idempotency, None)
-            return _unchanged(loaded)
-
-    def _join_rematch(
-        self, game_id: str, player_id: str, idempotency: Idempotency | None
-    ) -> Outcome:
-        def judge(loaded: Loaded) -> Decision:
-            command = self._with_kept(loaded, TakeSeat(player_id))
-            try:
-                return decide(loaded.game, command, _context(loaded))
-            except Refused as refused:
-                seated = loaded.game.seat_of(player_id) is not None
-                if seated and refused.code in (ALREADY_SEATED, NOT_IN_LOBBY):
-                    return _nothing(loaded)
-                raise
-
-        return self._run(game_id, judge, check=None, idempotency=idempotency)
-
-    def _with_kept(self, loaded: Loaded, command: Command) -> Command:
+    def with_kept(self, loaded: Loaded, command: Command) -> Command:
         """Whoever sits down leaves the seats free that a rematch keeps for its players."""
         if loaded.rematch_of is None or loaded.game.status != LOBBY:
             return command
@@ -476,52 +445,9 @@ class _Lost:
     append: Append
     game: Game
 
-    def found(self, loaded: Loaded) -> Outcome | None:
-        """The outcome, if the events stand in the record that was loaded afterwards."""
-        rests = self.append.rests
-        events = loaded.events[self.append.version :][: len(rests)]
-        if not rests or tuple(rest(event.game_id, event) for event in events) != rests:
-            return None
-        self.game.stamp(events[0].at)
-        return Outcome(
-            self.game,
-            events,
-            events[0].version,
-            events[-1].version,
-            False,
-            loaded.now,
-            events[-1].hash,
-            loaded.rematch,
-        )
-
 
 def _nothing(loaded: Loaded) -> Decision:
     return Decision([], loaded.game.copy())
-
-
-def _append(
-    before: Game,
-    decision: Decision,
-    guard: Guard,
-    idempotency: Idempotency | None,
-    **opening: Any,
-) -> Append:
-    planned = plan(
-        before, decision.game, decision.events, guard=guard, bot_delay=_bot_delay, **opening
-    )
-    if idempotency is not None:
-        planned |= {
-            "token_id": idempotency.token_id,
-            "key": idempotency.key,
-            "path": idempotency.path,
-            "body_hash": idempotency.body_hash,
-            "keep": KEEP_KEYS,
-        }
-    return Append(**planned)
-
-
-def _bot_delay() -> float:
-    return random.uniform(*BOT_SECONDS)
 
 
 def _context(loaded: Loaded) -> Context:
@@ -536,52 +462,3 @@ def _forbid(check: Check | None, game: Game) -> None:
 def _runs(game: Game, round_number: int, turn: int) -> bool:
     running = game.turn
     return running is not None and (game.round, running.number) == (round_number, turn)
-
-
-def _appended(loaded: Loaded, append: Append, appended: Appended, decision: Decision) -> Outcome:
-    assert appended.at is not None
-    assert appended.first is not None
-    assert appended.last is not None
-    decision.game.stamp(appended.at)
-    events = append.stored(appended, loaded.head_hash)
-    return Outcome(
-        decision.game,
-        events,
-        appended.first,
-        appended.last,
-        False,
-        appended.at,
-        events[-1].hash if events else loaded.head_hash,
-        loaded.rematch,
-    )
-
-
-def _unchanged(loaded: Loaded) -> Outcome:
-    version = loaded.game.version
-    return Outcome(
-        loaded.game,
-        [],
-        version + 1,
-        version,
-        False,
-        loaded.now,
-        loaded.head_hash,
-        loaded.rematch,
-    )
-
-
-def _players(game: Game) -> list[str]:
-    return [seat.player_id for seat in game.seats.values() if seat.player_id is not None]
-
-
-def _same_table(game: Game, player_id: str, seat: int) -> CreateGame:
-    options: Mapping[str, Any] = game.options
-    return CreateGame(
-        player_id,
-        game.ruleset,
-        dict(options),
-        game.turn_seconds,
-        game.max_seats,
-        game.visibility,
-        seat,
-    )

@@ -12,22 +12,46 @@ RFC3339: LiteralString = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 NOW: LiteralString = f"to_char(clock_timestamp() AT TIME ZONE 'UTC', '{RFC3339}')"
 
-LOAD: LiteralString = f"""
-SELECT g.secret, {NOW}, g.rematch_of::text, r.new_game_id::text, e.bodies, e.hashes,
-    i.path, i.body_hash, i.first_version, i.last_version
+_POSITION: LiteralString = f"""
+SELECT {NOW}, r.new_game_id::text, i.path, i.body_hash, i.first_version, i.last_version,
+    e.bodies, e.hashes, {{more}}
 FROM games g
 LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at IS NOT NULL
 LEFT JOIN idempotency i ON i.game_id = g.game_id AND i.token_id = %(token_id)s::uuid
     AND i.key = %(key)s AND i.expires_at > clock_timestamp()
 CROSS JOIN LATERAL (
-    SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8') AS bodies,
+    SELECT convert_to('[' || string_agg(x.body, ',') FILTER (WHERE {{new}}) || ']', 'UTF8')
+            AS bodies,
         string_agg(x.hash, ''::bytea) AS hashes
-    FROM (
-        SELECT body, hash FROM events WHERE game_id = %(game_id)s::uuid ORDER BY version
-    ) x
+    FROM ({{events}} ORDER BY version) x
 ) e
 WHERE g.game_id = %(game_id)s::uuid
 """
+
+_WHOLE: LiteralString = """
+        SELECT version, body, hash FROM events WHERE game_id = %(game_id)s::uuid"""
+
+LOAD_WHOLE: LiteralString = _POSITION.format(
+    more="g.secret, g.rematch_of::text, g.version", new="true", events=_WHOLE
+)
+"""A game with all its events."""
+
+LOAD: LiteralString = _POSITION.format(
+    more="g.secret, g.rematch_of::text, g.version",
+    new="true",
+    events=f"""{_WHOLE}
+            AND version <= coalesce(g.started_version, g.version)
+        UNION ALL {_WHOLE}
+            AND version >= g.round_version""",
+)
+"""A game with the events of its lobby and of its latest round."""
+
+TAIL: LiteralString = _POSITION.format(
+    more="substr(e.hashes, 1, 32)",
+    new="x.version > %(version)s",
+    events=f"{_WHOLE} AND version >= %(version)s",
+)
+"""The events after a version, and the hash of that version."""
 
 EVENTS: LiteralString = """
 SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8'),
@@ -50,7 +74,7 @@ WHERE g.game_id = %(game_id)s::uuid
 
 APPEND: LiteralString = """
 SELECT status, at, hashes, first, last FROM append_events(
-    %(game_id)s::uuid, %(version)s::int, %(rests)s::text[],
+    %(game_id)s::uuid, %(version)s::int, %(prev_hash)s::bytea, %(rests)s::text[],
     %(guard)s::text, %(due)s::timestamptz,
     %(token_id)s::uuid, %(key)s::text, %(path)s::text, %(body_hash)s::bytea,
     %(keep)s::interval,

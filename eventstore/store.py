@@ -3,69 +3,32 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, LiteralString, NamedTuple, TypeVar
 
 import orjson
 
-from domain.events import Recorded
-from domain.game import Game, fold
+from domain.events import Event, Recorded
+from domain.evolution import AnyEvent
+from domain.game import Game, evolve, fold, fold_round
 
 from . import sql
 from .appending import Append, Appended
 from .database import Database
-from .errors import Broken
+from .errors import Archived, Broken
 from .pool import Pool, Row
-from .recorded import ZERO_HASH, from_bodies
+from .positions import CACHED_GAMES, Idempotency, Loaded, Positions, Record
+from .recorded import HASH_BYTES, ZERO_HASH, from_bodies
+
+__all__ = ["Due", "Head", "Idempotency", "Loaded", "Record", "Store"]
+
+log = logging.getLogger(__name__)
+
+Start = TypeVar("Start", str, Game)
 
 LAST = 2**31 - 1
 """Beyond every version."""
-
-
-@dataclass(frozen=True, slots=True)
-class Idempotency:
-    """A request that its client may send again: `key` is the client's, for the token alone."""
-
-    token_id: str
-    key: str
-    path: str
-    body_hash: bytes
-
-
-class Record(NamedTuple):
-    """What was answered to an idempotency key: the events `first` to `last` of a game, none if
-    `last` is before `first`."""
-
-    game_id: str
-    path: str
-    body_hash: bytes
-    first: int
-    last: int
-
-    def answers(self, request: Idempotency) -> bool:
-        """Whether it is the same request that was answered."""
-        return (self.path, self.body_hash) == (request.path, request.body_hash)
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A game, and what was true at the same instant of the database."""
-
-    game: Game
-    events: list[Recorded]
-    secret: bytes
-    now: str
-    """The database's clock."""
-    head_hash: str
-    rematch: str | None
-    """The game that its players play next, once it is open."""
-    rematch_of: str | None
-    """The game whose players have their seats kept in this one."""
-    record: Record | None
-    """What was answered to the idempotency key that was asked about, in this game."""
-    elsewhere: Record | None = None
-    """The same for any other game."""
 
 
 class Head(NamedTuple):
@@ -89,46 +52,145 @@ class Due(NamedTuple):
     reclaimed: bool
 
 
+_AROUND = 6
+"""Columns that every statement which reads a game begins with."""
+
+
+class _Read(NamedTuple):
+    """What was read together with a game's events."""
+
+    game_id: str
+    around: Row
+    used: list[Row]
+
+    def loaded(self, game: Game, hashes: bytes, secret: bytes, rematch_of: str | None) -> Loaded:
+        now, rematch, path, body_hash, first, last = self.around
+        return Loaded(
+            game,
+            secret,
+            hashes[-HASH_BYTES:].hex(),
+            rematch_of,
+            now,
+            rematch,
+            None if path is None else Record(self.game_id, path, body_hash, first, last),
+            next((_record(row) for row in self.used if row[0] != self.game_id), None),
+        )
+
+
 class Store:
     """Reading and appending. Every method is one statement, unless it says otherwise.
 
-    Raises Unavailable when the database is away or too busy for a while.
+    It keeps the positions of the last `games` games that it has seen. Raises Unavailable when the
+    database is away or too busy for a while.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, games: int = CACHED_GAMES) -> None:
         self.pool = pool
         self.database = Database(pool)
+        self.positions = Positions(games)
 
-    def load(self, game_id: str, idempotency: Idempotency | None = None) -> Loaded | None:
-        """The game folded from its events, as of one snapshot; None if there is no such game.
+    def load(
+        self,
+        game_id: str,
+        idempotency: Idempotency | None = None,
+        *,
+        since: int | None = None,
+        whole: bool = False,
+    ) -> Loaded | None:
+        """The game as of one snapshot of the database; None if there is no such game.
 
-        With `idempotency` also what was answered to that key before.
+        With `idempotency` also what was answered to that key before. What this process has seen
+        of the game is not read again; anything else is read from the latest round on, unless
+        `since` names an earlier one whose expired turns have to be known. `whole` folds the whole
+        record, whatever is known. Raises Archived and Broken.
         """
-        key: dict[str, Any] = {
+        known = None if whole else self.known(game_id, since=since)
+        if known is not None:
+            loaded = self._go_on(known, idempotency)
+            if loaded is not None:
+                return loaded
+        loaded = None if whole else self._from_round(game_id, idempotency)
+        if whole or (loaded is not None and not _knows(loaded.game, since)):
+            loaded = self._whole(game_id, idempotency)
+        return loaded
+
+    def known(self, game_id: str, *, since: int | None = None) -> Loaded | None:
+        """The position that this process has seen last, without asking the database; None if
+        none. It need not be the newest: only an append tells."""
+        known = self.positions.get(game_id)
+        return known if known is not None and _knows(known.game, since) else None
+
+    def keep(
+        self, game: Game, head_hash: str, secret: bytes, rematch_of: str | None = None
+    ) -> None:
+        """Remember the position that an append has led to."""
+        self.positions.keep(Loaded(game, secret, head_hash, rematch_of))
+
+    def _from_round(self, game_id: str, idempotency: Idempotency | None) -> Loaded | None:
+        row, read = self._read(sql.LOAD, game_id, idempotency)
+        if row is None:
+            return None
+        bodies, hashes, secret, rematch_of, version = row
+        try:
+            game = _folded(fold_round, game_id, _decided(bodies))
+            if game.version == version:
+                return self._keep(read.loaded(game, hashes, secret, rematch_of))
+        except Broken:
+            pass
+        # The summary is no part of the record: all is read without its help.
+        log.warning("The summary of game %s does not lead to its latest round.", game_id)
+        return self._whole(game_id, idempotency)
+
+    def _whole(self, game_id: str, idempotency: Idempotency | None) -> Loaded | None:
+        row, read = self._read(sql.LOAD_WHOLE, game_id, idempotency)
+        if row is None:
+            return None
+        bodies, hashes, secret, rematch_of, _ = row
+        game = _folded(fold, game_id, _decided(bodies))
+        return self._keep(read.loaded(game, hashes, secret, rematch_of))
+
+    def _go_on(self, known: Loaded, idempotency: Idempotency | None) -> Loaded | None:
+        """The newest position from a known one; None if the database does not have that one."""
+        game = known.game
+        row, read = self._read(sql.TAIL, game.game_id, idempotency, game.version)
+        if row is None or row[-1] is None or row[-1].hex() != known.head_hash:
+            self.positions.forget(known)
+            return None
+        bodies, hashes, _ = row
+        if bodies is not None:
+            game = _folded(_go_through, game.copy(), _decided(bodies))
+        loaded = read.loaded(game, hashes, known.secret, known.rematch_of)
+        return loaded if bodies is None else self._keep(loaded)
+
+    def _keep(self, loaded: Loaded) -> Loaded:
+        self.positions.keep(loaded)
+        return loaded
+
+    def _read(
+        self,
+        statement: LiteralString,
+        game_id: str,
+        idempotency: Idempotency | None,
+        version: int | None = None,
+    ) -> tuple[Row | None, _Read]:
+        """The row of a game that a statement of sql.py reads, and what comes with each of them."""
+        parameters: dict[str, Any] = {
             "game_id": game_id,
             "token_id": idempotency.token_id if idempotency else None,
             "key": idempotency.key if idempotency else None,
+            "version": version,
         }
         used: list[Row] = []
         if idempotency is None:
-            rows = self.database.run(sql.LOAD, key)
+            rows = self.database.run(statement, parameters)
         else:
-            rows, used = self.database.run_both(sql.LOAD, sql.KEY_USED, key)
+            rows, used = self.database.run_both(statement, sql.KEY_USED, parameters)
         if not rows:
-            return None
-        secret, now, rematch_of, rematch, bodies, hashes, path, body_hash, first, last = rows[0]
-        events = from_bodies(orjson.loads(bodies), hashes, ZERO_HASH)
-        return Loaded(
-            _fold(game_id, events),
-            events,
-            secret,
-            now,
-            events[-1].hash,
-            rematch,
-            rematch_of,
-            None if path is None else Record(game_id, path, body_hash, first, last),
-            next((_record(row) for row in used if row[0] != game_id), None),
-        )
+            return None, _Read(game_id, (), [])
+        row = rows[0]
+        if row[_AROUND + 1] is None and version is None:
+            raise Archived
+        return row[_AROUND:], _Read(game_id, row[:_AROUND], used)
 
     def events(self, game_id: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
         """The events after the version `after`, at most `limit` of them; none for no game."""
@@ -145,7 +207,7 @@ class Store:
         """The game as it stood after the event `version`; None if there is no such event."""
         if version < 1:
             return None
-        game = _fold(game_id, self.events(game_id, 0, version))
+        game = _folded(fold, game_id, self.events(game_id, 0, version))
         return game if game.version == version else None
 
     def head(self, game_id: str) -> Head | None:
@@ -240,8 +302,30 @@ def _record(row: Row) -> Record:
     return Record(game_id, path, body_hash, first or 0, last or 0)
 
 
-def _fold(game_id: str, events: list[Recorded]) -> Game:
+def _knows(game: Game, since: int | None) -> bool:
+    """Whether the position knows the expired turns from the round `since` on."""
+    return since is None or game.known_from <= max(1, since)
+
+
+def _decided(bodies: bytes) -> list[Event]:
+    """The events of a JSON array of bodies."""
+    return [
+        Event(each["version"], each["type"], each["by"], each["data"], each["at"])
+        for each in orjson.loads(bodies)
+    ]
+
+
+def _go_through(game: Game, events: Iterable[AnyEvent]) -> Game:
+    for event in events:
+        evolve(game, event)
+    return game
+
+
+def _folded(
+    folding: Callable[[Start, Iterable[AnyEvent]], Game], start: Start, events: Iterable[AnyEvent]
+) -> Game:
+    """`folding(start, events)`, which begins at a game's id or at a position."""
     try:
-        return fold(game_id, events)
+        return folding(start, events)
     except (AssertionError, KeyError, TypeError, ValueError) as error:
-        raise Broken(f"game {game_id} does not fold") from error
+        raise Broken("a game's record does not fold") from error

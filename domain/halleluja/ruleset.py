@@ -57,6 +57,11 @@ class Halleluja(Ruleset):
         shuffled = unfolding.chance(randomness.RESHUFFLE, play.reshuffles).shuffled(hand)
         _record_pile(unfolding, play, shuffled)
 
+    def may_repeat(self, game: Game, move: Move) -> bool:
+        # Whoever has drawn what was pending, and may still play, may have to draw once more.
+        stays = game.options["annoyed_stacks"] and not game.options["annoyed_ends_turn"]
+        return super().may_repeat(game, move) or (stays and move.get("type") == "draw")
+
     def check_shape(self, move: Move) -> None:
         moves.check_shape(move)
 

@@ -155,7 +155,8 @@ COMMENT ON TABLE creations IS
 APPEND = """
 CREATE FUNCTION append_events(
     p_game uuid,
-    p_version integer,              -- the last event that the caller knows
+    p_version integer,              -- the last event that the caller knows,
+    p_hash bytea,                   -- and its hash; NULL: whichever
     p_rests text[],                 -- each event's canonical JSON after its leading "at" member
     p_guard text,                   -- in-time: at <= p_due; late: at > p_due; none
     p_due timestamptz,
@@ -213,11 +214,12 @@ BEGIN
         END IF;
     END IF;
 
-    -- The newest event is the one that the caller decided on, or somebody was faster.
+    -- The newest event is the one that the caller decided on, or somebody was faster, or this is
+    -- another history than the caller's.
     SELECT e.version, e.hash, substr(e.body, 8, 27)::timestamptz INTO v_head, v_hash, v_before
         FROM events e WHERE e.game_id = p_game AND e.version >= p_version
         ORDER BY e.version DESC LIMIT 1;
-    IF coalesce(v_head, 0) <> p_version THEN
+    IF coalesce(v_head, 0) <> p_version OR v_hash <> p_hash THEN
         status := 'conflict';
         RETURN;
     END IF;

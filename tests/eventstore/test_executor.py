@@ -445,7 +445,7 @@ class TestCreation:
         assert (outcome.first, outcome.last, outcome.replayed) == (1, 2, False)
         loaded = executor.store.load(game.game_id)
         assert loaded is not None
-        assert loaded.events == outcome.events
+        assert executor.store.events(game.game_id) == outcome.events
         assert _same(loaded.game, game)
 
     def test_secrets_and_ids_differ(self, executor: Executor) -> None:

@@ -146,8 +146,8 @@ def test_what_a_list_shows(world: Any) -> None:
         game.max_seats,
     )
     assert (item.host, item.turn_seat, item.due_at) == (game.host, game.turn.seat, game.due_at)
-    assert item.created_at == loaded.events[0].at
-    assert item.updated_at == loaded.events[-1].at
+    assert item.created_at == table.events()[0].at
+    assert item.updated_at == table.events()[-1].at
     assert [(seat.seat, seat.player_id, seat.status) for seat in item.seats] == [
         (number, player, "active") for number, player in enumerate(table.players)
     ]
