@@ -35,7 +35,7 @@ def purge_creations(resources: Resources) -> None:
 
 def purge_attempts(resources: Resources) -> None:
     """Forget refused moves that are old."""
-    _purge(Attempts(resources.store().database).purge)
+    _purge(Attempts(resources.store()).purge)
 
 
 def close_lobbies(resources: Resources) -> None:
