@@ -20,6 +20,7 @@ from . import (
     limits,
     logs,
     me,
+    metrics,
     play,
     players,
     problems,
@@ -50,6 +51,7 @@ def create_app(
     identifiers.register(app)
     problems.register(app)
     logs.register(app)
+    metrics.register(app, None if settings is None else settings.data_dir)
     limits.register(app)
     _register_headers(app)
     _register_store_errors(app)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from eventstore.errors import Unavailable
 from eventstore.service import BEAT_SECONDS, ServiceTime
 
+from . import metrics
+
 log = logging.getLogger(__name__)
 
 
@@ -37,7 +39,9 @@ class Heartbeat:
 
     def _beat(self) -> None:
         try:
-            self._service().beat()
+            service = self._service()
+            service.beat()
+            metrics.observe_pool(service.pool)
         except Exception as error:
             if not self._failing:
                 reason = str(error) if isinstance(error, Unavailable) else type(error).__name__

@@ -27,7 +27,7 @@ from domain.game import (
 from eventstore.errors import GameNotFound, KeyReused
 from eventstore.store import Loaded
 
-from . import access, changing, presenting, responses
+from . import access, changing, metrics, presenting, responses
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
 from .problems import not_found
@@ -217,6 +217,8 @@ def make_move(call: Call, game_id: str) -> Response:
     if ("dry_run", "true") in call.asked:
         return _dry_run(call, game_id, command)
     outcome = changing.change(call, game_id, command, may=access.playing)
+    if outcome.events and not outcome.replayed:
+        metrics.MOVES.labels("player").inc()
     game = outcome.game
     viewer = access.viewer(game, call)
     body = {

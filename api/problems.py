@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 
 MAX_ERRORS = 50
@@ -87,6 +87,7 @@ class Problem(Exception):
     def response(self) -> Response:
         """The problem as it goes out; absent rather than null."""
         kind = KINDS[self.code]
+        g.problem_code = self.code
         body = {
             "type": f"/problems/{self.code}",
             "title": kind.title,
@@ -121,10 +122,12 @@ def invalid(*errors: tuple[str, str]) -> Problem:
     return Problem("validation", detail or "The request is not valid.", errors=listed)
 
 
-def unavailable() -> Problem:
+def unavailable(
+    detail: str = "The service cannot answer this at the moment; try again.",
+) -> Problem:
     return Problem(
         "unavailable",
-        "The service cannot answer this at the moment; try again.",
+        detail,
         headers={"Retry-After": "1"},
     )
 

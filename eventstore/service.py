@@ -67,6 +67,7 @@ class ServiceTime:
     """Writes and reads when the service was up. Every method is one statement."""
 
     def __init__(self, pool: Pool) -> None:
+        self.pool = pool
         self._database = Database(pool)
 
     def beat(self) -> None:

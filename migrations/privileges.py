@@ -38,6 +38,7 @@ GRANTS = {
     "service_time": "SELECT, INSERT, UPDATE",
     "outages": "SELECT, INSERT, UPDATE",
     "checkpoints": "SELECT, INSERT",
+    "nodes": "SELECT, INSERT, UPDATE, DELETE",
     "alembic_version": "SELECT",
 }
 

@@ -7,15 +7,24 @@ one whose process died is queued again at once; both are safe, as a turn is sett
 
 from __future__ import annotations
 
+import logging
+import warnings
+
 from celery import Celery
+from celery.exceptions import CPendingDeprecationWarning
+from celery.signals import setup_logging
 from kombu import Exchange, Queue
 
-from eventstore.settings import Settings, SettingsError
-from workers import broker
-from workers.following import FeedStep
-from workers.node import TimerStep
-from workers.resources import Resources
-from workers.settings import TASK_SECONDS, queue_name
+from eventstore import logs, metrics
+from eventstore.settings import Settings, SettingsError, data_dir
+
+metrics.share(data_dir(), metrics.WORKERS)  # Figures are kept there that are imported from now on.
+
+from workers import broker  # noqa: E402
+from workers.following import FeedStep  # noqa: E402
+from workers.node import TimerStep  # noqa: E402
+from workers.resources import Resources  # noqa: E402
+from workers.settings import TASK_SECONDS, queue_name  # noqa: E402
 
 
 class Workers(Celery):
@@ -70,6 +79,18 @@ def make_app(settings: Settings, queue: str) -> Workers:
     )
     app.steps["worker"].update((TimerStep, FeedStep))
     return app
+
+
+@setup_logging.connect
+def configure_logs(loglevel: int | str, **_: object) -> None:
+    """Log as the API does. Leave out what Celery says of each task and of releases to come, unless
+    all is asked for."""
+    level = logging.getLevelName(loglevel) if isinstance(loglevel, int) else loglevel
+    logs.configure(level)
+    if level.upper() != "DEBUG":
+        warnings.simplefilter("ignore", CPendingDeprecationWarning)
+        for chatty in ("celery.worker.strategy", "celery.app.trace"):
+            logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 app = make_app(Settings.from_env(), queue_name())

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from eventstore.chores import ChoreRows
-from workers import checkpointing, housekeeping, outages
+from workers import checkpointing, figures, housekeeping, outages
 from workers.resources import Resources
 from workers.settling import described
 
@@ -41,6 +41,7 @@ CHORES: dict[str, Chore] = {
     "purge-creations": Chore(300, housekeeping.purge_creations),
     "purge-attempts": Chore(3600, housekeeping.purge_attempts),
     "close-lobbies": Chore(60, housekeeping.close_lobbies),
+    "forget-nodes": Chore(3600, housekeeping.forget_nodes),
     "give-back": Chore(1, outages.give_back),
     "checkpoints": Chore(checkpointing.EVERY_SECONDS, checkpointing.write_checkpoints),
 }
@@ -105,7 +106,9 @@ class ChoreRunner:
             chore.run(self._resources)
         except Exception as error:
             log.error("The chore %s failed: %s", name, described(error))
+            figures.CHORES.labels(name, "failed").inc()
             rows.retry(name, claim, chore.every_seconds)
         else:
             log.debug("The chore %s took %.3f s.", name, time.monotonic() - began)
+            figures.CHORES.labels(name, "done").inc()
             rows.finish(name, claim, chore.every_seconds)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from domain.commands import CloseTable
 from eventstore.attempts import Attempts
 from eventstore.chores import Housekeeping
+from eventstore.health import HealthRows
 from workers.resources import Resources
 from workers.settling import described
 
@@ -38,6 +39,11 @@ def purge_attempts(resources: Resources) -> None:
     _purge(Attempts(resources.store()).purge)
 
 
+def forget_nodes(resources: Resources) -> None:
+    """Forget worker nodes that ended without a word."""
+    HealthRows(resources.store().pool).forget_nodes()
+
+
 def close_lobbies(resources: Resources) -> None:
     """Close the tables at which nothing has happened for as long as the operator allows."""
     idle = resources.settings.lobby_hours * 3600
@@ -46,7 +52,12 @@ def close_lobbies(resources: Resources) -> None:
         try:
             executor.execute(game_id, CloseTable(version))
         except Exception as error:
-            log.error("The table %s cannot be closed: %s", game_id, described(error))
+            log.error(
+                "The table %s cannot be closed: %s",
+                game_id,
+                described(error),
+                extra={"game_id": game_id},
+            )
 
 
 def _purge(batch: Callable[[int], int]) -> None:

@@ -12,9 +12,14 @@ from celery.worker.consumer import Consumer as CeleryConsumer
 from celery.worker.state import maybe_shutdown
 from kombu import Connection
 
+from eventstore import metrics
+from eventstore.health import HealthRows
+from workers.beacon import Beacon
 from workers.chores import ChoreRunner
+from workers.figures import Exporter
 from workers.outbox import CeleryOutbox
 from workers.publisher import Batch, Publisher
+from workers.settings import metrics_address
 from workers.settling import settle
 from workers.timer import Timer
 
@@ -70,6 +75,7 @@ class TimerService:
         app = worker.app
         resources = app.resources
         self._worker = worker
+        self._data = resources.settings.data_dir
         self._publisher = Publisher(lambda: CeleryOutbox(app))
         self._timer = Timer(
             resources.deadlines,
@@ -78,6 +84,18 @@ class TimerService:
             processes=worker.concurrency,
         )
         self._chores = ChoreRunner(resources)
+
+        def rows() -> HealthRows:
+            return HealthRows(resources.store().pool)
+
+        self._beacon = Beacon(rows, self._reaches_broker)
+        address = metrics_address()
+        self._exporter = None if address is None else Exporter(address, self._data, rows)
+
+    def _reaches_broker(self) -> bool:
+        consumer = getattr(self._worker, "consumer", None)
+        connected = consumer is not None and consumer.connection is not None
+        return connected and self._publisher.up
 
     def _offer(self, batches: Sequence[Batch]) -> bool:
         """Hand batches to the pool, if it takes any: it does while this node is connected."""
@@ -88,10 +106,14 @@ class TimerService:
 
     def start(self) -> None:
         """Start the threads."""
+        metrics.forget_dead(self._data, metrics.WORKERS)
         worker_shutting_down.connect(self._shutting_down)
         self._publisher.start()
         self._timer.start()
         self._chores.start()
+        self._beacon.start()
+        if self._exporter is not None:
+            self._exporter.start()
 
     def _shutting_down(self, **_: object) -> None:
         self._timer.stop()
@@ -103,6 +125,10 @@ class TimerService:
         self._chores.stop()
         self._timer.join(STOP_SECONDS)
         self._chores.join(STOP_SECONDS)
+        self._beacon.stop()
+        self._beacon.join(STOP_SECONDS)
+        if self._exporter is not None:
+            self._exporter.stop()
         self._publisher.stop()
 
     terminate = stop

@@ -32,7 +32,12 @@ def give_back(resources: Resources) -> None:
                 try:
                     resources.executor().give_back(turn.game_id)
                 except Exception as error:
-                    log.error("Game %s got no time back: %s", turn.game_id, described(error))
+                    log.error(
+                        "Game %s got no time back: %s",
+                        turn.game_id,
+                        described(error),
+                        extra={"game_id": turn.game_id},
+                    )
             after = running[-1].game_id
             service.swept(outage, after, False)
             if time.monotonic() - began > LONGEST_SECONDS:

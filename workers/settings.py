@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from eventstore.settings import SettingsError
+
 LEASE_SECONDS = 5.0
 """How long a claimed row is left to its claimer before any node may claim it again."""
 
@@ -24,6 +26,18 @@ TASK_SECONDS = 60
 def queue_name(environ: Mapping[str, str] = os.environ) -> str:
     """The broker's queue that the nodes of one installation share: `ABBOT_WORKER_QUEUE`."""
     return environ.get("ABBOT_WORKER_QUEUE") or "abbot.turns"
+
+
+def metrics_address(environ: Mapping[str, str] = os.environ) -> tuple[str, int] | None:
+    """Where a node serves its figures: `ABBOT_WORKER_METRICS`, `address:port` or a port of this
+    machine alone; None where it is not set. SettingsError for what is neither."""
+    given = environ.get("ABBOT_WORKER_METRICS", "").strip()
+    if not given:
+        return None
+    address, _, port = given.rpartition(":")
+    if not port.isdecimal() or not 0 < int(port) < 65536:
+        raise SettingsError(f"ABBOT_WORKER_METRICS: {given!r} is neither address:port nor a port")
+    return address.strip("[]") or "127.0.0.1", int(port)
 
 
 SETTLE_TASK = "abbot.settle"

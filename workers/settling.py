@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from eventstore.errors import OutOfService, Unavailable
 from eventstore.executor import Executor
+from workers import figures
 from workers.bots import choose_move
 
 log = logging.getLogger(__name__)
@@ -28,12 +29,20 @@ class DueTurn(NamedTuple):
 
 def expire(executor: Executor, due: DueTurn) -> bool:
     """Play the turn whose time ran out. False when it no longer runs."""
-    return executor.expire(due.game_id, due.round, due.turn) is not None
+    outcome = executor.expire(due.game_id, due.round, due.turn)
+    if outcome is None:
+        return False
+    figures.observe_expiry(outcome.events)
+    return True
 
 
 def move_bot(executor: Executor, due: DueTurn) -> bool:
     """Make the move of the computer player whose turn it is. False when it no longer runs."""
-    return executor.bot_move(due.game_id, due.round, due.turn, choose_move) is not None
+    outcome = executor.bot_move(due.game_id, due.round, due.turn, choose_move)
+    if outcome is None:
+        return False
+    figures.MOVES.labels("bot").inc()
+    return True
 
 
 HANDLERS: Mapping[str, Callable[[Executor, DueTurn], bool]] = {"turn": expire, "bot": move_bot}
@@ -50,23 +59,35 @@ def settle(executor: Executor, dues: Iterable[DueTurn]) -> Counter[str]:
     for due in dues:
         handler = HANDLERS.get(due.kind)
         if handler is None or without_store >= ATTEMPTS_WITHOUT_STORE:
-            tally["left"] += 1
+            _count(tally, due, "left")
             continue
         try:
             settled = handler(executor, due)
         except OutOfService:
-            tally["left"] += 1
+            _count(tally, due, "left")
         except Unavailable as error:
             without_store += 1
-            tally["failed"] += 1
-            log.warning("The store could not take %s: %s", name(due), described(error))
+            _count(tally, due, "failed")
+            log.warning(
+                "The store could not take %s: %s", name(due), described(error), extra=ids(due)
+            )
         except Exception as error:
-            tally["failed"] += 1
-            log.error("%s failed: %s", name(due), described(error))
+            _count(tally, due, "failed")
+            log.error("%s failed: %s", name(due), described(error), extra=ids(due))
         else:
             without_store = 0
-            tally["settled" if settled else "stale"] += 1
+            _count(tally, due, "settled" if settled else "stale")
     return tally
+
+
+def _count(tally: Counter[str], due: DueTurn, outcome: str) -> None:
+    tally[outcome] += 1
+    figures.SETTLED.labels(due.kind if due.kind in HANDLERS else "other", outcome).inc()
+
+
+def ids(due: DueTurn) -> dict[str, str]:
+    """What else a log line on a due turn names."""
+    return {"game_id": due.game_id, "kind": due.kind}
 
 
 def name(due: DueTurn) -> str:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
-
 from celery import Task
-from celery.exceptions import CPendingDeprecationWarning
-from celery.signals import after_setup_logger, worker_process_init
+from celery.signals import worker_process_init
 
 from workers.app import app
 from workers.settings import SETTLE_TASK
@@ -24,12 +20,3 @@ def settle_batch(self: Task, batch: list[list[object]]) -> None:
 def open_early(**_: object) -> None:
     """Connect to the database before the first task comes."""
     app.resources.executor()
-
-
-@after_setup_logger.connect
-def quieten(loglevel: int, **_: object) -> None:
-    """Leave out what Celery says of each task and of releases to come, unless all is asked for."""
-    if loglevel > logging.DEBUG:
-        warnings.simplefilter("ignore", CPendingDeprecationWarning)
-        for chatty in ("celery.worker.strategy", "celery.app.trace"):
-            logging.getLogger(chatty).setLevel(logging.WARNING)

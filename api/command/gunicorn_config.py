@@ -7,9 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from eventstore import metrics
 from eventstore.settings import Settings
 
 _settings = Settings.from_env()
+metrics.share(_settings.data_dir, metrics.API)
 _folder = _settings.data_dir / "run" / "gunicorn"
 _folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 _host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
@@ -27,6 +29,7 @@ timeout = 60
 graceful_timeout = 8
 keepalive = 5
 loglevel = _settings.log_level
+logger_class = "api.command.gunicorn_logs.JsonLogger"
 errorlog = "-"
 accesslog = None
 backlog = 1024

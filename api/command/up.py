@@ -145,7 +145,6 @@ def _migrate(supervisor: Supervisor, settings: Settings) -> None:
 
 
 def _api(settings: Settings) -> Service:
-    metrics = {"PROMETHEUS_MULTIPROC_DIR": str(settings.data_dir / "run" / "metrics")}
     return Service(
         name="api",
         command=lambda: [
@@ -157,7 +156,7 @@ def _api(settings: Settings) -> Service:
             "python:api.command.gunicorn_config",
             "api.wsgi:app",
         ],
-        environment=lambda: _environment(settings) | metrics,
+        environment=lambda: _environment(settings),
         ready=lambda _pid: _answers(settings),
         stop=API_STOP,
         hurry=signal.SIGQUIT,

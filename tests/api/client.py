@@ -25,8 +25,8 @@ from api.app import create_app
 
 UNDOCUMENTED = {404, 405, 413}
 """Statuses of paths and methods that do not exist, so that nothing can document them."""
-ITSELF = ("/openapi.json", "/openapi.yaml")
-"""What the document does not describe."""
+ITSELF = ("/openapi.json", "/openapi.yaml", "/metrics")
+"""What the document does not describe: itself, and what is for operators alone."""
 
 
 @cache

@@ -62,7 +62,8 @@ def test_what_needs_no_database(away: Client) -> None:
 
 
 def test_ready(nobody: Client) -> None:
-    assert nobody.get("/readyz", expect=200).get_json() == {"status": "ok"}
+    answer = nobody.get("/readyz", expect=200).get_json()
+    assert answer["status"] == answer["checks"]["database"] == answer["checks"]["schema"] == "ok"
     assert nobody.get("/healthz", expect=200).get_json() == {"status": "ok"}
 
 
@@ -113,7 +114,7 @@ try:
     try:
         raise psycopg.errors.UniqueViolation("Key (token)=(abbot_x) already exists")
     except psycopg.Error as error:
-        raise RuntimeError("no such thing") from error
+        raise RuntimeError(f"nobody holds {hand}") from error
 except RuntimeError:
     structlog.get_logger("api").exception("unforeseen")
 logging.getLogger("library").warning("from %s", "a library")
@@ -123,7 +124,7 @@ logging.getLogger("library").warning("from %s", "a library")
     )
     first, second = (json.loads(line) for line in done.stdout.splitlines())
     assert [each["type"] for each in first["exception"]] == ["RuntimeError", "UniqueViolation"]
-    assert first["exception"][0]["message"] == "no such thing"
+    assert first["exception"][0]["message"] is None
     assert first["exception"][1]["message"] == "23505"
     assert first["exception"][0]["at"]
     assert "A-rose" not in done.stdout

@@ -16,7 +16,7 @@ from tests.workers.servers import ROOT, free_port, wait_for
 class Api:
     """gunicorn with the API, that a test may kill and start again on the same port."""
 
-    def __init__(self, database_url: str, folder: Path) -> None:
+    def __init__(self, database_url: str, folder: Path, **settings: str) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "api.log"
@@ -26,6 +26,7 @@ class Api:
             "ABBOT_DATA": str(folder / "data"),
             "ABBOT_PORT": str(self.port),
             "PYTHONPATH": str(ROOT),
+            **settings,
         }
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -57,6 +58,15 @@ class Api:
     def running(self) -> bool:
         """Whether it runs."""
         return self._process is not None and self._process.poll() is None
+
+    def stop(self, seconds: float = 30) -> int:
+        """Stop it as an operator does; the exit code."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            return self._process.wait(seconds)
+        finally:
+            self.kill()
 
     def kill(self) -> None:
         """End all its processes at once."""

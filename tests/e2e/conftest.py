@@ -27,7 +27,7 @@ class Installation:
 @pytest.fixture
 def installation(scratch: Scratch, tmp_path: Path) -> Iterator[Installation]:
     """Everything up and ready."""
-    api = Api(scratch.app_url, tmp_path)
+    api = Api(scratch.app_url, tmp_path, ABBOT_LOG_LEVEL="debug")
     with valkey() as broker, running_nodes(scratch, tmp_path) as nodes:
         node = nodes("worker", broker.url)
         try:

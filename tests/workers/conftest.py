@@ -44,6 +44,7 @@ class Nodes:
             "ABBOT_BROKER_URL": broker_url,
             "ABBOT_WORKER_CONCURRENCY": "2",
             "ABBOT_WORKER_QUEUE": self.queue,
+            "ABBOT_DATA": str(self.folder / "data"),
         }
         node = Node(name, settings, self.folder / f"{name}.log")
         node.start()

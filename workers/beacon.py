@@ -1,0 +1,56 @@
+"""A node's sign of life, for operators: a row that it writes every few seconds."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from collections.abc import Callable
+
+from eventstore.health import SEEN_SECONDS, HealthRows
+from workers.settling import described
+
+log = logging.getLogger(__name__)
+
+
+class Beacon:
+    """Says that this node lives and whether it reaches the broker. Nothing rests on it: whoever
+    claims due rows needs no leave."""
+
+    def __init__(self, rows: Callable[[], HealthRows], broker: Callable[[], bool]) -> None:
+        self._rows = rows
+        self._broker = broker
+        self._node = f"{socket.gethostname()}:{os.getpid()}"
+        self._stopping = threading.Event()
+        self._failing = False
+        self._thread = threading.Thread(target=self._run, name="abbot-beacon", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Say that the node is gone, and stop."""
+        self._stopping.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait for that."""
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._say(lambda rows: rows.seen(self._node, self._broker()))
+            self._stopping.wait(SEEN_SECONDS)
+        self._say(lambda rows: rows.gone(self._node))
+
+    def _say(self, what: Callable[[HealthRows], None]) -> None:
+        try:
+            what(self._rows())
+        except Exception as error:
+            if not self._failing:
+                log.warning("The sign of life cannot be written: %s", described(error))
+            self._failing = True
+        else:
+            self._failing = False
