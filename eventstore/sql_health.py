@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import LiteralString
 
 SEEN: LiteralString = """
-INSERT INTO nodes AS n (node, broker) VALUES (%(node)s, %(broker)s)
+INSERT INTO nodes AS n (node, broker, started_at, seen_at)
+VALUES (%(node)s, %(broker)s, clock_timestamp(), clock_timestamp())
 ON CONFLICT (node) DO UPDATE SET seen_at = clock_timestamp(), broker = excluded.broker
 """
 
