@@ -7,7 +7,7 @@ nothing else, so a field that nobody thought about stays hidden.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 Visibility = Literal["public", "hidden", "by-seat", "own"]
 PUBLIC: Visibility = "public"
@@ -32,7 +32,9 @@ Kind = Literal[
 ]
 
 
-class Event(NamedTuple):
+# Not frozen, nor a named tuple, only because both take longer to make, and each move makes one.
+@dataclass(slots=True)
+class Event:
     """What was decided, not stored yet: the store gives it its time and its hash."""
 
     version: int

@@ -19,38 +19,42 @@ def evolve(game: Game, event: AnyEvent) -> Game:
     """
     if event.version != game.version + 1:
         raise ValueError(f"event {event.version} does not follow version {game.version}")
-    if event.version == 1:
-        _created(game, event)
-        return game
+    if (event.version == 1) != (event.type == "game.created"):
+        raise ValueError(f"a record begins with game.created, not with {event.type}")
     evolver = game.rules.evolvers.get(event.type)
     if evolver is None:
         raise ValueError(f"{game.ruleset_version} knows no event {event.type}")
     game.version = event.version
     evolver(game, event)
-    turn = event.data.get("turn")
-    if turn is not None:
+    if "turn" in event.data:
+        turn = event.data["turn"]
         begin_turn(game, turn["seat"], turn["number"], event.at)
     return game
 
 
 def begin_turn(game: Game, seat: int, number: int, at: str) -> None:
     """The running turn, if any, is over, and the turn `number` of `seat` begins at `at`."""
-    _end_turn(game)
+    turn = game.turn
+    if turn is not None and game.expired[turn.seat]:
+        _end_turn(game)
     game.turn = Turn(seat, number, at)
     game.touched = game.version
-    game.rules.turn_began(game)
+    game.rules.turn_began(game, seat)
 
 
 def _end_turn(game: Game) -> None:
     turn = game.turn
-    if turn is not None and not turn.expired and game.expired[turn.seat]:
+    if turn is not None and game.expired[turn.seat] and not turn.expired:
         game.expired = {**game.expired, turn.seat: 0}
     game.turn = None
 
 
+def _running(game: Game) -> Turn:
+    assert game.turn is not None
+    return game.turn
+
+
 def _created(game: Game, event: AnyEvent) -> None:
-    if event.type != "game.created":
-        raise ValueError(f"a record begins with game.created, not with {event.type}")
     data = event.data
     game.ruleset = data["ruleset"]
     game.ruleset_version = data["ruleset_version"]
@@ -59,7 +63,6 @@ def _created(game: Game, event: AnyEvent) -> None:
     game.max_seats = data["max_seats"]
     game.visibility = data["visibility"]
     game.commitment = data["commitment"]
-    game.version = event.version
 
 
 def _seat_taken(game: Game, event: AnyEvent) -> None:
@@ -147,8 +150,7 @@ def _round_void(game: Game, event: AnyEvent) -> None:
 
 
 def _turn_expired(game: Game, event: AnyEvent) -> None:
-    turn = game.turn
-    assert turn is not None
+    turn = _running(game)
     game.turn = Turn(turn.seat, turn.number, turn.at, turn.extended, True)
     game.expired = {**game.expired, turn.seat: game.expired[turn.seat] + 1}
     before = game.ran_out.get(turn.seat, frozenset())
@@ -157,8 +159,7 @@ def _turn_expired(game: Game, event: AnyEvent) -> None:
 
 
 def _turn_extended(game: Game, event: AnyEvent) -> None:
-    turn = game.turn
-    assert turn is not None
+    turn = _running(game)
     extended = turn.extended + event.data["seconds"]
     game.turn = Turn(turn.seat, turn.number, turn.at, extended, turn.expired)
 
@@ -197,6 +198,7 @@ def _ended(status: str, outcome: str) -> Callable[[Game, AnyEvent], None]:
 
 
 TABLE_EVOLVERS: dict[str, Callable[[Game, Any], None]] = {
+    "game.created": _created,
     "seat.taken": _seat_taken,
     "seat.seeded": _seat_seeded,
     "seat.ready": _seat_ready,

@@ -6,7 +6,7 @@ chess board is pushed; `decide` works on a copy and leaves the position it was g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from . import commands, evolution, lobby, play
@@ -156,7 +156,7 @@ def decide(game: Game, command: Command, context: Context) -> Decision:
     return Decision(unfolding.events, unfolding.game)
 
 
-def legal_moves(game: Game, seat: int) -> list[dict[str, Any]]:
+def legal_moves(game: Game, seat: int) -> Sequence[dict[str, Any]]:
     """The canonical list of legal moves of `seat`: sorted by JCS bytes, fully specified, without
     calls and exclamations; empty when it is not that seat's turn."""
     if game.turn is None or game.turn.seat != seat:

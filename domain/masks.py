@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 
-def mask_of(cards: Iterable[str], number: Mapping[str, int]) -> int:
-    """The mask of `cards`, whose numbers are in `number`; KeyError for one that is not."""
+def mask_of(cards: Iterable[str], bits: Mapping[str, int]) -> int:
+    """The mask of `cards`, each of which has its bit in `bits`; KeyError for one that has none."""
     held = 0
     for card in cards:
-        held |= 1 << number[card]
+        held |= bits[card]
     return held
 
 
-def numbers(held: int) -> Iterator[int]:
+def nth(held: int, place: int) -> int:
+    """The number at `place`, from 0, of those in the mask `held`, ascending."""
+    for _ in range(place):
+        held &= held - 1
+    return (held & -held).bit_length() - 1
+
+
+def numbers(held: int) -> list[int]:
     """The numbers in the mask `held`, ascending."""
+    found = []
     while held:
         lowest = held & -held
-        yield lowest.bit_length() - 1
+        found.append(lowest.bit_length() - 1)
         held ^= lowest
+    return found

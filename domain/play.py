@@ -17,7 +17,7 @@ from .refusals import (
     Refused,
 )
 from .rounds import end_by_limit, void_round, win_match, win_round
-from .ruleset import After, Move
+from .ruleset import Move
 from .state import ACTIVE, Game, Turn
 from .unfolding import Unfolding
 
@@ -53,9 +53,10 @@ def push(game: Game, move: Move, context: Context) -> list[Event]:
     """Play `move` for the seat whose turn it is, on `game` itself, as the computer player there.
 
     For searching and simulating: `move` must have the shape of a move, and a move that is not
-    legal raises `Refused` and changes nothing.
+    legal raises `Refused` and changes nothing. The events have no salts, as they are not stored.
     """
-    seat = _running(game).seat
+    assert game.turn is not None
+    seat = game.turn.seat
     unfolding = Unfolding(game, context, {"kind": "bot", "seat": seat}, in_place=True)
     _play(unfolding, seat, move)
     return unfolding.events
@@ -245,26 +246,31 @@ def _too_late(facts: dict[str, Any]) -> Refused:
 
 
 def _play(unfolding: Unfolding, seat: int, move: Move) -> None:
-    _go_on(unfolding, unfolding.game.rules.perform(unfolding, seat, move))
-    _settle(unfolding)
+    _perform(unfolding, seat, move)
+    if unfolding.game.away:
+        _settle(unfolding)
 
 
-def _go_on(unfolding: Unfolding, after: After) -> None:
-    if after.winner is not None:
-        win_round(unfolding, after.winner, "emptied")
-    elif after.next_seat is not None:
+def _perform(unfolding: Unfolding, seat: int, move: Move) -> None:
+    after = unfolding.game.rules.performers[move["type"]](unfolding, seat, move)
+    if after.next_seat is not None:
         _begin_turn(unfolding, after.next_seat)
+    elif after.winner is not None:
+        win_round(unfolding, after.winner, "emptied")
 
 
 def _begin_turn(unfolding: Unfolding, seat: int) -> None:
     """The turn of `seat` begins, unless the round ends in its place."""
     game = unfolding.game
-    if game.rules.is_repetition(game, seat):
+    rules = game.rules
+    assert game.turn is not None
+    number = game.turn.number + 1
+    if rules.is_repetition(game, seat):
         void_round(unfolding, "repetition")
-    elif _running(game).number >= game.rules.turn_limit:
+    elif number > rules.turn_limit:
         end_by_limit(unfolding)
     else:
-        unfolding.begin_turn(seat)
+        unfolding.begin_turn(seat, number)
 
 
 def _play_turn_out(unfolding: Unfolding) -> None:
@@ -275,8 +281,7 @@ def _play_turn_out(unfolding: Unfolding) -> None:
     while game.turn is not None and (game.round, game.turn.number) == meant:
         choices = game.rules.legal_moves(game, seat)
         pick = unfolding.chance(randomness.AUTO_PICK, n=game.version).below(len(choices))
-        move = game.rules.with_due_call(game, seat, choices[pick])
-        _go_on(unfolding, game.rules.perform(unfolding, seat, move))
+        _perform(unfolding, seat, game.rules.with_due_call(game, seat, choices[pick]))
 
 
 def _settle(unfolding: Unfolding) -> None:

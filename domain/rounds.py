@@ -34,7 +34,6 @@ def deal_round(unfolding: Unfolding) -> None:
         "expired": by_seat(game.expired),
         "voids": game.voids,
         "hands": {str(seat): deck[i : dealt : len(order)] for i, seat in enumerate(order)},
-        "turn": {"seat": first, "number": 1},
     }
     if rules.has_dealer:
         data["dealer"] = opener
@@ -43,6 +42,7 @@ def deal_round(unfolding: Unfolding) -> None:
         dealt += 1
     data["undealt"] = deck[dealt:]
     unfolding.record_hidden("round.dealt", data)
+    unfolding.begin_turn(first, 1)
 
 
 def win_round(unfolding: Unfolding, seat: int, reason: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .rules import Option, Rule
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 Move = dict[str, Any]
 Evolver = Callable[["Game", Any], None]
+Performer = Callable[["Unfolding", int, Move], "After"]
 
 
 class Round(Protocol):
@@ -33,6 +35,18 @@ class After(NamedTuple):
 
 
 TURN_GOES_ON = After()
+
+
+@cache
+def turn_of(seat: int) -> After:
+    """The turn of `seat` would begin."""
+    return After(next_seat=seat)
+
+
+@cache
+def won_by(seat: int) -> After:
+    """`seat` has emptied its hand."""
+    return After(winner=seat)
 
 
 class Reason(NamedTuple):
@@ -66,6 +80,9 @@ class Ruleset(ABC):
     rules: tuple[Rule, ...]
     evolvers: Mapping[str, Evolver]
     """How each type of event of this game changes a `Game`."""
+    performers: Mapping[str, Performer]
+    """How each type of move, made by a seat, is judged and recorded with its consequences;
+    `Refused` if it is not legal."""
     free_moves: frozenset[str] = frozenset()
     """Types of moves that any active seat may make at any time in a round."""
 
@@ -79,8 +96,8 @@ class Ruleset(ABC):
         """The state of a round from a `round.dealt` event's data, `game` being evolved already."""
 
     @abstractmethod
-    def turn_began(self, game: Game) -> None:
-        """Called by evolve when `game.turn` has just begun."""
+    def turn_began(self, game: Game, seat: int) -> None:
+        """Called by evolve when `game.turn`, which is `seat`'s, has just begun."""
 
     def seat_resigned(self, game: Game, seat: int) -> None:  # noqa: B027
         """Called by evolve when `seat` has just resigned."""
@@ -101,11 +118,7 @@ class Ruleset(ABC):
         """Refuse (`validation`) what could not be a move of this game in any position."""
 
     @abstractmethod
-    def perform(self, unfolding: Unfolding, seat: int, move: Move) -> After:
-        """Judge `move` and record it with its consequences; `Refused` if it is not legal."""
-
-    @abstractmethod
-    def legal_moves(self, game: Game, seat: int) -> list[Move]:
+    def legal_moves(self, game: Game, seat: int) -> Sequence[Move]:
         """The canonical list of the seat to move: fully specified, sorted by JCS bytes."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ round in play is copied deeply.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .times import plus_seconds
 
@@ -33,9 +33,12 @@ class Seat:
     ready: bool = True
 
 
-class Turn(NamedTuple):
+# Not frozen, nor a named tuple, only because both take longer to make, and each move makes one.
+@dataclass(slots=True)
+class Turn:
     """A running turn. `at` is when it began ("" until the store has set it), `extended` seconds
-    given back to it, `expired` whether its time has been found to have run out."""
+    given back to it, `expired` whether its time has been found to have run out. Like all that
+    positions share it is replaced, never changed."""
 
     seat: int
     number: int

@@ -7,16 +7,16 @@ from typing import Any
 from . import randomness
 from .commands import Context
 from .events import Event
-from .evolution import begin_turn, evolve
+from .evolution import begin_turn
 from .state import Game
 
 
 class Unfolding:
     """Collects the events that a command leads to; each is evolved at once, so that what follows
-    is decided on the position it leaves. `by` is whose doing the next events are; `in_place`
-    works on `game` itself."""
+    is decided on the position it leaves. `by` is whose doing the next events are. `in_place`
+    works on `game` itself; its events are not for storing and have no salts."""
 
-    __slots__ = ("_context", "by", "events", "game")
+    __slots__ = ("_context", "_in_place", "by", "events", "game")
 
     def __init__(
         self, game: Game, context: Context, by: dict[str, Any], *, in_place: bool = False
@@ -25,29 +25,30 @@ class Unfolding:
         self.events: list[Event] = []
         self.by = by
         self._context = context
+        self._in_place = in_place
 
     def record(self, type_: str, data: dict[str, Any]) -> None:
         """Something happened."""
-        event = Event(self.game.version + 1, type_, self.by, data)
-        evolve(self.game, event)
+        game = self.game
+        game.version += 1
+        event = Event(game.version, type_, self.by, data)
+        game.rules.evolvers[type_](game, event)
         self.events.append(event)
 
     def record_hidden(self, type_: str, data: dict[str, Any]) -> None:
         """Something happened that not everyone may see: its hash is salted."""
-        data["salt"] = randomness.salt(self._context.secret, self.game.version + 1)
+        if not self._in_place:
+            data["salt"] = randomness.salt(self._context.secret, self.game.version + 1)
         self.record(type_, data)
 
     def record_end(self, type_: str, data: dict[str, Any]) -> None:
         """The match is over: the secret is published."""
         self.record(type_, {**data, "secret": self._context.secret.hex()})
 
-    def begin_turn(self, seat: int) -> None:
-        """The next turn is `seat`'s; the last event begins it, and says so."""
-        game = self.game
-        assert game.turn is not None
-        number = game.turn.number + 1
+    def begin_turn(self, seat: int, number: int) -> None:
+        """The turn `number` of the round is `seat`'s; the last event begins it, and says so."""
         self.events[-1].data["turn"] = {"seat": seat, "number": number}
-        begin_turn(game, seat, number, "")
+        begin_turn(self.game, seat, number, "")
 
     def chance(
         self, purpose: str, n: int = 0, round_number: int | None = None

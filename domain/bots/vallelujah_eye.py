@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from ..masks import numbers
 from ..state import Game
-from ..vallelujah.moves import beats, may_lead_all
+from ..vallelujah.contests import beaters
+from ..vallelujah.moves import may_lead_all
 from ..vallelujah.units import (
     BANNER_BITS,
     BANNERS,
@@ -64,7 +65,7 @@ def quick(game: Game) -> Move:
             return {"type": "lead", "units": list(BATTALIONS[army].names)}
         left = max([army ^ 1 << number for number in numbers(army)], key=_worth)
         return {"type": "lead", "units": [_name(army ^ left)]}
-    found = beats(army, arena.bit_count(), game.play.strength)
+    found = beaters(army, arena)
     taken = [1 << number for number in numbers(arena)]
     if not found:
         return {"type": "take", "take": _name(max(taken, key=lambda unit: _worth(army | unit)))}

@@ -19,6 +19,7 @@ CARDS: tuple[str, ...] = tuple(f"{figure}-{symbol}" for symbol in SYMBOLS for fi
 
 NAMES: tuple[str, ...] = tuple(sorted(CARDS))
 NUMBER: dict[str, int] = {card: number for number, card in enumerate(NAMES)}
+BIT: dict[str, int] = {card: 1 << number for card, number in NUMBER.items()}
 
 ANNOYED, MITRE, SITTING = (FIGURES.index(figure) for figure in "EGH")
 """The figures that do something: E, G and H."""
@@ -41,7 +42,7 @@ def symbol(card: int) -> int:
 
 def mask(cards: Iterable[str]) -> int:
     """The mask of the cards named."""
-    return mask_of(cards, NUMBER)
+    return mask_of(cards, BIT)
 
 
 @lru_cache(maxsize=4096)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ..evolution import AnyEvent
@@ -21,7 +22,7 @@ from .cards import (
     figure,
     symbol,
 )
-from .round import WORLDLY_WORDS, HallelujaRound, playable
+from .round import WORLDLY_WORDS, HallelujaRound
 
 PIOUS_WORDS = ("amen", "halleluja")
 WORDS = PIOUS_WORDS + WORLDLY_WORDS
@@ -57,14 +58,14 @@ def check_shape(move: Move) -> None:
         raise Refused(VALIDATION, "That is no move of Halleluja.", errors=errors)
 
 
-def may_play(game: Game, play: HallelujaRound, seat: int) -> int:
+def may_play(play: HallelujaRound, seat: int) -> int:
     """The mask of the cards that `seat`, whose turn it is, may play now."""
     hand = play.hands[seat]
     if play.pending:
         return hand & FIGURE_MASKS[ANNOYED]
     if play.drawn is not None:
         return 1 << play.drawn
-    return hand & playable(game, play)
+    return hand & play.fitting
 
 
 def _plays(card: int) -> tuple[Move, ...]:
@@ -80,32 +81,34 @@ DRAW: Move = {"type": "draw"}
 KEEP: Move = {"type": "keep"}
 
 
-def canonical(game: Game, play: HallelujaRound, seat: int) -> list[Move]:
+@lru_cache(maxsize=1 << 14)
+def _plays_of(allowed: int) -> tuple[Move, ...]:
+    return tuple(move for card in numbers(allowed) for move in _PLAYS[card])
+
+
+def canonical(game: Game, seat: int) -> list[Move]:
     """Every legal move, fully specified, in the order of their JCS bytes."""
-    allowed = may_play(game, play, seat)
-    moves: list[Move] = []
-    while allowed:
-        lowest = allowed & -allowed
-        moves += _PLAYS[lowest.bit_length() - 1]
-        allowed ^= lowest
+    play: HallelujaRound = game.play
+    allowed = may_play(play, seat)
     if play.drawn is not None:
-        moves.append(KEEP)
-    elif play.pending or not moves:
-        moves.append(DRAW)
-    return moves
+        return [*_plays_of(allowed), KEEP]
+    if play.pending or not allowed:
+        return [*_plays_of(allowed), DRAW]
+    return [*_plays_of(allowed)]
+
+
+_CALLS = {2: "amen", 1: "halleluja"}
+"""The call that is due with a card, by how many cards the hand has before."""
 
 
 def due_call(play: HallelujaRound, seat: int) -> str | None:
     """The call that is due when `seat` plays a card now."""
-    held = play.hands[seat].bit_count()
-    if held > 2:
-        return None
-    return "amen" if held == 2 else "halleluja"
+    return _CALLS.get(play.hands[seat].bit_count())
 
 
 def listed(game: Game, play: HallelujaRound, seat: int) -> list[dict[str, Any]]:
     """The legal moves for a client: wishes grouped, with the call that is due and the rules."""
-    allowed = may_play(game, play, seat)
+    allowed = may_play(play, seat)
     call = due_call(play, seat)
     entries = [_listed_play(game, play, card, call) for card in numbers(allowed)]
     if play.drawn is not None:

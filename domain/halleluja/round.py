@@ -6,22 +6,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..evolution import AnyEvent
+from ..masks import mask_of
 from ..state import Game
-from .cards import ANNOYED, FIGURE_MASKS, MITRE, NUMBER, SYMBOL_MASKS, SYMBOLS, mask
+from .cards import ANNOYED, BIT, FIGURE_MASKS, MITRE, NUMBER, SYMBOL_MASKS, SYMBOLS, mask
 
 WORLDLY_WORDS = ("mau", "mau-mau")
 
 
 class HallelujaRound:
-    """Hands as masks by seat number; piles as card numbers, the last one on top."""
+    """Hands as masks by seat number; piles as card numbers, the last one on top. `fitting` is the
+    mask of all cards that may lie on the top card (halleluja.match), `wild` of those that always
+    may."""
 
-    __slots__ = ("drawn", "hands", "laid", "pending", "pile", "reshuffles", "wish", "worldly")
+    __slots__ = (
+        "drawn",
+        "fitting",
+        "hands",
+        "laid",
+        "pending",
+        "pile",
+        "reshuffles",
+        "wild",
+        "wish",
+        "worldly",
+    )
 
-    def __init__(self, hands: list[int], pile: list[int], laid: list[int]) -> None:
+    def __init__(self, hands: list[int], pile: list[int], laid: list[int], wild: int) -> None:
         self.hands = hands
         self.pile = pile
         self.laid = laid
-        self.wish: int | None = None
+        self.wild = wild
+        self.wish_for(None)
         # The card just drawn that its seat may play or keep.
         self.drawn: int | None = None
         # What the seat to move must draw or pass on (annoyed_stacks).
@@ -35,6 +50,8 @@ class HallelujaRound:
         twin.hands = self.hands[:]
         twin.pile = self.pile[:]
         twin.laid = self.laid[:]
+        twin.wild = self.wild
+        twin.fitting = self.fitting
         twin.wish = self.wish
         twin.drawn = self.drawn
         twin.pending = self.pending
@@ -57,6 +74,14 @@ class HallelujaRound:
         """How many cards could still be drawn, discards under the top card included."""
         return len(self.pile) + len(self.laid) - 1
 
+    def wish_for(self, wish: int | None) -> None:
+        """With the top card as it lies the symbol `wish` was wished for, if any."""
+        top = self.laid[-1]
+        self.wish = wish
+        self.fitting = (
+            FIGURE_MASKS[top >> 2] | SYMBOL_MASKS[top & 3 if wish is None else wish] | self.wild
+        )
+
     def hear(self, seat: int) -> None:
         """A worldly word of `seat` was heard."""
         self.worldly = {**self.worldly, seat: self.worldly.get(seat, 0) + 1}
@@ -73,17 +98,17 @@ def dealt(game: Game, data: Mapping[str, Any]) -> HallelujaRound:
     for seat, cards in data["hands"].items():
         hands[int(seat)] = mask(cards)
     pile = [NUMBER[card] for card in reversed(data["undealt"])]
-    return HallelujaRound(hands, pile, [NUMBER[data["turned_up"]]])
+    wild = FIGURE_MASKS[MITRE] if game.options["mitre_wild"] else 0
+    return HallelujaRound(hands, pile, [NUMBER[data["turned_up"]]], wild)
 
 
 def _card_played(game: Game, event: AnyEvent) -> None:
     play: HallelujaRound = game.play
     data = event.data
-    card = NUMBER[data["card"]]
+    card, wish = NUMBER[data["card"]], data.get("wish")
     play.hands[data["seat"]] ^= 1 << card
     play.laid.append(card)
-    wish = data.get("wish")
-    play.wish = None if wish is None else SYMBOLS.index(wish)
+    play.wish_for(None if wish is None else SYMBOLS.index(wish))
     play.drawn = None
     if data.get("call") in WORLDLY_WORDS:
         play.hear(data["seat"])
@@ -95,7 +120,7 @@ def _cards_drawn(game: Game, event: AnyEvent) -> None:
     play: HallelujaRound = game.play
     data = event.data
     cards = data["cards"]
-    play.hands[data["seat"]] |= mask(cards)
+    play.hands[data["seat"]] |= mask_of(cards, BIT)
     del play.pile[len(play.pile) - len(cards) :]
     reason = data["reason"]
     if reason == "no-match":
@@ -104,7 +129,8 @@ def _cards_drawn(game: Game, event: AnyEvent) -> None:
     elif reason == "annoyed":
         play.pending = 0
         game.touched = event.version
-    play.lapse()
+    if play.pending:
+        play.lapse()
 
 
 def _pile_reshuffled(game: Game, event: AnyEvent) -> None:
@@ -138,10 +164,3 @@ EVOLVERS = {
     "turn.skipped": _nothing_moves,
     "turn.passed": _nothing_moves,
 }
-
-
-def playable(game: Game, play: HallelujaRound) -> int:
-    """The mask of all cards that may lie on the top card (halleluja.match)."""
-    top = play.laid[-1]
-    allowed = FIGURE_MASKS[top >> 2] | SYMBOL_MASKS[top & 3 if play.wish is None else play.wish]
-    return allowed | FIGURE_MASKS[MITRE] if game.options["mitre_wild"] else allowed

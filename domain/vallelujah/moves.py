@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 from ..evolution import AnyEvent
-from ..masks import numbers
+from ..masks import nth, numbers
 from ..refusals import VALIDATION, Refused
 from ..ruleset import Move, Reason
 from ..state import Game
+from .contests import Contest, beaters, beats, contest
 from .round import VallelujahRound
-from .units import (
-    BANNER_BITS,
-    BANNER_SHIFTS,
-    BATTALIONS,
-    NUMBER,
-    POWER_MASKS,
-    Battalion,
-    battalions_within,
-    in_byte_order,
-    mask,
-    repeated,
-)
+from .units import BATTALIONS, NUMBER, Battalion, in_byte_order, mask
 
 _FIELDS: dict[str, dict[str, bool]] = {
     "lead": {"units": True},
@@ -71,71 +62,87 @@ def _faults_of_units(units: Any) -> list[dict[str, str]]:
     return faults
 
 
-def can_beat(army: int, count: int, to_beat: int) -> bool:
-    """Whether `army` holds a battalion that beats one of `count` units and strength `to_beat`."""
-    for shift in BANNER_SHIFTS:
-        bits = army & BANNER_BITS << shift
-        held = bits.bit_count()
-        if held > count or (held == count and BATTALIONS[bits].strength > to_beat):
-            return True
-    for power, units in enumerate(POWER_MASKS, start=1):
-        held = (army & units).bit_count()
-        if held > count or (held == count and repeated(power, count) > to_beat):
-            return True
-    return False
+class Captures(Sequence[Move]):
+    """The beats of a battalion of several units, each with each unit that may be captured.
+
+    A move is written out where it is read: there can be more than a thousand, of which one is made.
+    """
+
+    __slots__ = ("_arena", "_beats", "_contest", "_count", "_wins")
+
+    def __init__(self, arena: Battalion, answers: Contest, found: int, army: int) -> None:
+        # In JCS bytes `take` sorts before `type`, so a winning beat, which takes nothing, is last.
+        self._wins = found & answers.bit.get(army, 0)
+        self._beats = found ^ self._wins
+        self._count = self._beats.bit_count()
+        self._arena = arena
+        self._contest = answers
+
+    def __len__(self) -> int:
+        return self._count * self._arena.size + (self._wins > 0)
+
+    @overload
+    def __getitem__(self, index: int) -> Move: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Move]: ...
+
+    def __getitem__(self, index: int | slice) -> Move | list[Move]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        place = index if index >= 0 else len(self) + index
+        if not 0 <= place < len(self):
+            raise IndexError("no such move")
+        if place == self._count * self._arena.size:
+            return _beat(self._contest.battalions[nth(self._wins, 0)])
+        taken, place = divmod(place, self._count)
+        return self._capture(self._arena.names[taken], nth(self._beats, place))
+
+    def __iter__(self) -> Iterator[Move]:
+        found = numbers(self._beats)
+        for unit in self._arena.names:
+            for number in found:
+                yield self._capture(unit, number)
+        for number in numbers(self._wins):
+            yield _beat(self._contest.battalions[number])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def _capture(self, unit: str, number: int) -> Move:
+        return {**_beat(self._contest.battalions[number]), "take": unit}
 
 
-def beats(army: int, count: int, to_beat: int) -> list[Battalion]:
-    """Every battalion of `army` that beats one of `count` units and strength `to_beat`."""
-    found: list[Battalion] = []
-    for shift in BANNER_SHIFTS:
-        units = army & BANNER_BITS << shift
-        held = units.bit_count()
-        if held >= count:
-            found += [each for each in battalions_within(units, count) if each.strength > to_beat]
-        if held > count:
-            found += battalions_within(units, count + 1)
-    for power, same_power in enumerate(POWER_MASKS, start=1):
-        units = army & same_power
-        held = units.bit_count()
-        # A single unit is of one banner already.
-        if held >= count > 1 and repeated(power, count) > to_beat:
-            found += battalions_within(units, count)
-        if held > count:
-            found += battalions_within(units, count + 1)
-    found.sort()
-    return found
+def _beat(battalion: Battalion) -> Move:
+    return {"type": "beat", "units": list(battalion.names)}
 
 
-def canonical(game: Game, play: VallelujahRound, seat: int) -> list[Move]:
+def canonical(game: Game, seat: int) -> Sequence[Move]:
     """Every legal move, fully specified, in the order of their JCS bytes."""
+    play: VallelujahRound = game.play
     army = play.armies[seat]
     if not play.arena:
         return _leads(game, army)
     arena = BATTALIONS[play.arena]
-    found = beats(army, arena.size, play.strength)
+    found = beats(army, play.arena)
     if not found:
         return [{"type": "take", "take": unit} for unit in arena.names]
-    if arena.size == 1:
-        return [{"type": "beat", "units": list(each.names)} for each in found]
-    # In JCS bytes `take` sorts before `type`, so the winning beats, which take nothing, are last.
-    moves: list[Move] = [
-        {"type": "beat", "units": list(each.names), "take": unit}
-        for unit in arena.names
-        for each in found
-        if each.units != army
-    ]
-    if army in BATTALIONS and BATTALIONS[army] in found:
-        moves.append({"type": "beat", "units": list(BATTALIONS[army].names)})
-    return moves
+    if arena.size > 1:
+        return Captures(arena, contest(arena.size), found, army)
+    return [_beat(each) for each in beaters(army, play.arena)]
 
 
 def _leads(game: Game, army: int) -> list[Move]:
-    leads = [BATTALIONS[1 << number] for number in numbers(army)]
+    leads = [[unit] for unit in in_byte_order(army)]
     if may_lead_all(game, army):
-        leads.append(BATTALIONS[army])
-        leads.sort()
-    return [{"type": "lead", "units": list(each.names)} for each in leads]
+        # In JCS bytes a list that goes on sorts before one that ends there.
+        leads.insert(0, in_byte_order(army))
+    return [{"type": "lead", "units": units} for units in leads]
 
 
 def may_lead_all(game: Game, army: int) -> bool:
@@ -148,10 +155,10 @@ def listed(game: Game, play: VallelujahRound, seat: int) -> list[dict[str, Any]]
     army = play.armies[seat]
     if not play.arena:
         return [_listed_lead(move, army) for move in _leads(game, army)]
-    arena = in_byte_order(play.arena)
+    arena = list(BATTALIONS[play.arena].names)
     entries = [
         _listed_beat(list(each.names), arena, wins=each.units == army)
-        for each in beats(army, len(arena), play.strength)
+        for each in beaters(army, play.arena)
     ]
     if entries:
         return entries

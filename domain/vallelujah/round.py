@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..evolution import AnyEvent
+from ..masks import mask_of
 from ..state import Game
-from .units import NUMBER, mask
+from .units import BIT, mask
 
-Position = tuple[int, int, tuple[int, ...]]
+Position = tuple[int, ...]
 
 
 class VallelujahRound:
@@ -38,14 +39,14 @@ class VallelujahRound:
         twin.seen = self.seen.copy()
         return twin
 
-    def position(self, game: Game, seat: int) -> Position:
+    def position(self, seat: int) -> Position:
         """The position with `seat` to move, as repetition compares it."""
-        return seat, self.arena, tuple([self.armies[other] for other in game.active])
+        return (seat, self.arena, *self.armies)
 
     def discard(self, units: list[str]) -> None:
         """`units` are out of the round; no earlier position can come again."""
         if units:
-            self.discarded |= mask(units)
+            self.discarded |= mask_of(units, BIT)
             self.seen = {}
 
 
@@ -59,31 +60,31 @@ def dealt(game: Game, data: Mapping[str, Any]) -> VallelujahRound:
 
 def _battalion_led(game: Game, event: AnyEvent) -> None:
     data = event.data
-    _field(game.play, data["seat"], mask(data["units"]), data["strength"])
+    _field(game.play, data["seat"], data)
 
 
-def _field(play: VallelujahRound, seat: int, units: int, strength: int) -> None:
+def _field(play: VallelujahRound, seat: int, data: Mapping[str, Any]) -> None:
+    play.arena = units = mask_of(data["units"], BIT)
     play.armies[seat] ^= units
-    play.arena = units
     play.arena_seat = seat
-    play.strength = strength
+    play.strength = data["strength"]
 
 
 def _battalion_beaten(game: Game, event: AnyEvent) -> None:
     play: VallelujahRound = game.play
     data = event.data
     seat = data["seat"]
-    _field(play, seat, mask(data["units"]), data["strength"])
+    _field(play, seat, data)
     captured = data.get("captured")
     if captured is not None:
-        play.armies[seat] |= 1 << NUMBER[captured]
+        play.armies[seat] |= BIT[captured]
     play.discard(data["discarded"])
 
 
 def _arena_taken(game: Game, event: AnyEvent) -> None:
     play: VallelujahRound = game.play
     data = event.data
-    play.armies[data["seat"]] |= 1 << NUMBER[data["captured"]]
+    play.armies[data["seat"]] |= BIT[data["captured"]]
     play.arena = play.strength = 0
     play.discard(data["discarded"])
 

@@ -7,7 +7,6 @@ is a 54-bit mask of such numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ UNITS: tuple[str, ...] = tuple(f"{banner}-{power}" for banner in BANNERS for pow
 
 NAMES: tuple[str, ...] = tuple(sorted(UNITS))
 NUMBER: dict[str, int] = {unit: number for number, unit in enumerate(NAMES)}
+BIT: dict[str, int] = {unit: 1 << number for unit, number in NUMBER.items()}
 
 BANNER_SHIFTS: tuple[int, ...] = tuple(range(0, 54, 9))
 BANNER_BITS = 0b111111111
@@ -33,7 +33,7 @@ POWER_MASKS: tuple[int, ...] = tuple(
 
 def mask(units: Iterable[str]) -> int:
     """The mask of the units named."""
-    return mask_of(units, NUMBER)
+    return mask_of(units, BIT)
 
 
 def in_byte_order(held: int) -> list[str]:
@@ -65,11 +65,6 @@ class Battalion(NamedTuple):
     names: tuple[str, ...]
 
 
-def repeated(power: int, count: int) -> int:
-    """The strength of `count` units of the same power."""
-    return power * int("1" * count)
-
-
 def _all_battalions() -> dict[int, Battalion]:
     masks = {bits << shift for shift in BANNER_SHIFTS for bits in range(1, 512)}
     for same_power in POWER_MASKS:
@@ -87,11 +82,4 @@ def _battalion(rank: int, units: int) -> Battalion:
 
 
 BATTALIONS: dict[int, Battalion] = _all_battalions()
-"""Every battalion there is, by its mask."""
-
-
-@lru_cache(maxsize=1 << 16)
-def battalions_within(held: int, count: int) -> tuple[Battalion, ...]:
-    """The battalions of `count` of the units in `held`, which are of one banner or one power."""
-    bits = [1 << number for number in numbers(held)]
-    return tuple(BATTALIONS[sum(some)] for some in combinations(bits, count))
+"""Every battalion there is, by its mask, in the order of their ranks."""

@@ -8,9 +8,8 @@ from typing import Any
 from .. import evolution
 from ..events import Recorded
 from ..evolution import TABLE_EVOLVERS
-from ..ruleset import After, Move, Reason, Ruleset
+from ..ruleset import Move, Reason, Ruleset
 from ..state import ACTIVE, Game
-from ..unfolding import Unfolding
 from .checks import DEADLINES, LEGALITY, RESULT
 from .replay import Replay, Wrong
 
@@ -37,13 +36,10 @@ class _Blind(Ruleset):
     def dealt(self, game: Game, data: Mapping[str, Any]) -> Any:
         return _NoCards()
 
-    def turn_began(self, game: Game) -> None:
+    def turn_began(self, game: Game, seat: int) -> None:
         """No card is known."""
 
     def check_shape(self, move: Move) -> None:
-        raise NotImplementedError
-
-    def perform(self, unfolding: Unfolding, seat: int, move: Move) -> After:
         raise NotImplementedError
 
     def legal_moves(self, game: Game, seat: int) -> list[Move]:

@@ -29,7 +29,7 @@ from domain.commands import (
     StartGame,
     TakeSeat,
 )
-from domain.events import CATALOGUE, Recorded
+from domain.events import CATALOGUE, Event, Recorded
 from domain.game import (
     decide,
     evolve,
@@ -325,6 +325,12 @@ def test_an_explanation_says_what_the_referee_does(rules, seats):
                     )
 
 
+def what(event: Event) -> tuple[int, str, dict[str, Any]]:
+    """What an event says, without the salt, which only one that is stored needs."""
+    told = {name: value for name, value in event.data.items() if name != "salt"}
+    return event.version, event.type, told
+
+
 @each_cell
 def test_pushing_a_move_is_deciding_it_in_place(rules, seats):
     for play in games(rules, seats, 1):
@@ -345,8 +351,8 @@ def test_pushing_a_move_is_deciding_it_in_place(rules, seats):
                     assert plain(pushed) == plain(game)
                 else:
                     events = push(pushed, move, context)
-                    assert [each[:2] for each in events] == [each[:2] for each in result]
-                    assert [each.data for each in events] == [each.data for each in result]
+                    assert [what(each) for each in events] == [what(each) for each in result]
+                    assert not any("salt" in each.data for each in events)
                     assert plain(pushed) == plain(
                         decide(game, as_command(table, move), context).game
                     )

@@ -15,8 +15,6 @@ from domain.commands import MakeMove
 from domain.game import Context, Game, Refused, decide, legal_moves, view
 from domain.redaction import Viewer
 from domain.registry import RULESETS
-from domain.vallelujah.moves import can_beat
-from domain.vallelujah.units import mask
 
 from . import naive_legality
 from .naive import CARDS, SYMBOLS, UNITS
@@ -107,6 +105,25 @@ def test_random_positions(ruleset, part):
             kinds[move["type"]] = kinds.get(move["type"], 0) + 1
     expected = {"halleluja": {"play", "draw", "keep"}, "vallelujah": {"lead", "beat", "take"}}
     assert set(kinds) == expected[ruleset]
+
+
+def test_a_list_of_legal_moves_is_the_same_however_it_is_read():
+    rng = random.Random("lists")
+    for _ in range(200):
+        table = random_vallelujah(rng)
+        moves = legal_moves(table.game, 0)
+        written = [*moves]
+        count = len(moves)
+        assert count == len(written)
+        assert moves == written
+        assert moves != written[1:]
+        assert repr(moves) == repr(written)
+        assert [moves[place] for place in range(-count, count)] == written * 2
+        assert moves[1:-1] == written[1:-1]
+        assert written[-1] in moves
+        for outside in (count, -count - 1):
+            with pytest.raises(IndexError):
+                moves[outside]
 
 
 # ---- the worst positions
@@ -247,17 +264,6 @@ def test_the_referee_accepts_exactly_the_legal_moves(ruleset):
         for move in every_move(table):
             wanted = "legal" if canonical_form(table, move) in legal else "illegal-move"
             assert verdict(table.game, table.secret, move) == wanted, move
-
-
-def test_having_to_beat_is_the_same_as_being_able_to():
-    rng = random.Random("can beat")
-    for _ in range(POSITIONS // 10):
-        table = random_vallelujah(rng)
-        seen = table.seen(0)
-        if "arena" in seen["table"]:
-            arena = seen["table"]["arena"]
-            can = can_beat(mask(seen["you"]["hand"]), len(arena["units"]), arena["strength"])
-            assert can == (legal_moves(table.game, 0)[0]["type"] == "beat")
 
 
 # ---- counts, after the chess programmers' perft

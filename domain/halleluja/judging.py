@@ -1,0 +1,188 @@
+"""How each type of move of Halleluja is judged, and recorded with what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import randomness
+from ..refusals import Refused, illegal
+from ..ruleset import TURN_GOES_ON, After, Move, turn_of, won_by
+from ..state import Game
+from ..unfolding import Unfolding
+from .cards import (
+    ANNOYED,
+    BIT,
+    FIGURES,
+    MITRE,
+    NAMES,
+    NUMBER,
+    SITTING,
+    SYMBOLS,
+    figure,
+    names,
+)
+from .moves import due_call, may_play
+from .round import WORLDLY_WORDS, HallelujaRound
+
+FORGOTTEN_CALL_COSTS = 1
+WORLDLY_WORD_COSTS = 3
+WORLDLY_WORDS_HEARD = 3
+ANNOYED_DRAWS = 2
+
+
+def _play_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+    game = unfolding.game
+    play: HallelujaRound = game.play
+    name = move["card"]
+    if not BIT[name] & may_play(play, seat):
+        raise _refusal(game, play, seat, name)
+    kind, call = figure(NUMBER[name]), move.get("call")
+    data: dict[str, Any] = {"seat": seat, "card": name}
+    if "wish" in move:
+        if kind != MITRE:
+            wish = move["wish"]
+            raise illegal("halleluja.wish", "Only a G carries a wish.", card=name, wish=wish)
+        data["wish"] = move["wish"]
+    if call is not None:
+        if call in WORLDLY_WORDS:
+            _require_ears(play, seat, call)
+        data["call"] = call
+    due = due_call(play, seat)
+    unfolding.record("card.played", data)
+    if call in WORLDLY_WORDS:
+        _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
+    elif call != due and due is not None:
+        _draw(unfolding, seat, FORGOTTEN_CALL_COSTS, "forgotten-call")
+    if not play.hands[seat]:
+        return won_by(seat)
+    neighbour = game.next_active(seat)
+    effect = _EFFECTS.get(kind)
+    return turn_of(neighbour) if effect is None else effect(unfolding, neighbour)
+
+
+def _refusal(game: Game, play: HallelujaRound, seat: int, name: str) -> Refused:
+    """Why `seat`, whose turn it is, may not play the card `name`."""
+    if not BIT[name] & play.hands[seat]:
+        return illegal("halleluja.own-card", f"You do not hold {name}.", card=name)
+    if play.pending:
+        return illegal(
+            "halleluja.annoyed-stacks",
+            f"You face {play.pending} cards: play an E, or draw them first.",
+            card=name,
+            pending_draw=play.pending,
+        )
+    if play.drawn is not None:
+        drawn = NAMES[play.drawn]
+        return illegal(
+            "halleluja.drawn-card",
+            f"You have drawn {drawn}: play it or keep it.",
+            card=name,
+            drawn=drawn,
+        )
+    top, in_force = NAMES[play.top], SYMBOLS[play.symbol_in_force]
+    return illegal(
+        "halleluja.match",
+        f"{name} has neither the figure {FIGURES[figure(play.top)]} nor the symbol {in_force}.",
+        card=name,
+        top=top,
+        symbol_in_force=in_force,
+    )
+
+
+def _require_ears(play: HallelujaRound, seat: int, word: str) -> None:
+    if play.worldly.get(seat, 0) >= WORLDLY_WORDS_HEARD:
+        raise illegal(
+            "halleluja.three-words",
+            "The Abbot has heard three worldly words from you in this round and hears no more.",
+            word=word,
+            heard=WORLDLY_WORDS_HEARD,
+        )
+
+
+def _skip(unfolding: Unfolding, neighbour: int) -> After:
+    unfolding.record("turn.skipped", {"seat": neighbour})
+    return turn_of(unfolding.game.next_active(neighbour))
+
+
+def _annoy(unfolding: Unfolding, neighbour: int) -> After:
+    game = unfolding.game
+    if game.options["annoyed_stacks"]:
+        return turn_of(neighbour)
+    drew = _draw(unfolding, neighbour, ANNOYED_DRAWS, "annoyed")
+    if not game.options["annoyed_ends_turn"]:
+        return turn_of(neighbour)
+    if not drew:
+        unfolding.record("turn.passed", {"seat": neighbour})
+    return turn_of(game.next_active(neighbour))
+
+
+_EFFECTS = {SITTING: _skip, ANNOYED: _annoy}
+"""What a card of the figure does to the next seat."""
+
+
+def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+    game = unfolding.game
+    play: HallelujaRound = game.play
+    if play.pending:
+        _draw(unfolding, seat, play.pending, "annoyed")
+        ends = game.options["annoyed_ends_turn"]
+        return turn_of(game.next_active(seat)) if ends else TURN_GOES_ON
+    if play.drawn is not None:
+        drawn = NAMES[play.drawn]
+        raise illegal(
+            "halleluja.drawn-card",
+            f"You have drawn {drawn} already: play it or keep it.",
+            drawn=drawn,
+        )
+    fitting = play.hands[seat] & play.fitting
+    if fitting:
+        raise illegal(
+            "halleluja.must-play",
+            "You hold a card that you may play, so you may not draw.",
+            playable=names(fitting),
+        )
+    if not _draw(unfolding, seat, 1, "no-match"):
+        unfolding.record("turn.passed", {"seat": seat})
+        return turn_of(game.next_active(seat))
+    assert play.drawn is not None
+    fits = 1 << play.drawn & play.fitting
+    return TURN_GOES_ON if fits else turn_of(game.next_active(seat))
+
+
+def _keep_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+    if unfolding.game.play.drawn is None:
+        raise illegal("halleluja.drawn-card", "You have not drawn a card that you could keep.")
+    unfolding.record("card.kept", {"seat": seat})
+    return turn_of(unfolding.game.next_active(seat))
+
+
+def _exclaim(unfolding: Unfolding, seat: int, move: Move) -> After:
+    _require_ears(unfolding.game.play, seat, move["word"])
+    unfolding.record("word.exclaimed", {"seat": seat, "word": move["word"]})
+    _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
+    return TURN_GOES_ON
+
+
+def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:
+    """`seat` draws `count` cards, or as many as exist; whether it drew any."""
+    play: HallelujaRound = unfolding.game.play
+    if len(play.pile) < count and len(play.laid) > 1:
+        under_top = [NAMES[card] for card in play.laid[:-1]]
+        shuffled = unfolding.chance(randomness.RESHUFFLE, play.reshuffles).shuffled(under_top)
+        record_pile(unfolding, play, shuffled)
+    cards = [NAMES[card] for card in play.pile[: -count - 1 : -1]]
+    if not cards:
+        return False
+    unfolding.record_hidden(
+        "cards.drawn", {"seat": seat, "reason": reason, "count": len(cards), "cards": cards}
+    )
+    return True
+
+
+def record_pile(unfolding: Unfolding, play: HallelujaRound, laid_under: list[str]) -> None:
+    """The draw pile has the shuffled cards `laid_under` it now."""
+    pile = [NAMES[card] for card in reversed(play.pile)] + laid_under
+    unfolding.record_hidden("pile.reshuffled", {"count": len(pile), "draw_pile": pile})
+
+
+PERFORMERS = {"play": _play_card, "draw": _draw_card, "keep": _keep_card, "exclaim": _exclaim}

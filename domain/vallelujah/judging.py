@@ -1,0 +1,160 @@
+"""How each type of move of Vallelujah is judged, and recorded with what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..masks import mask_of
+from ..refusals import illegal
+from ..ruleset import After, Move, turn_of, won_by
+from ..state import Game
+from ..unfolding import Unfolding
+from .contests import beats
+from .moves import may_lead_all
+from .round import VallelujahRound
+from .units import BATTALIONS, BIT, Battalion, in_byte_order
+
+
+def _lead(unfolding: Unfolding, seat: int, move: Move) -> After:
+    game = unfolding.game
+    play: VallelujahRound = game.play
+    if play.arena:
+        raise illegal(
+            "vallelujah.must-beat",
+            "There is a battalion in the arena: beat it, or take from it if you cannot.",
+            arena=in_byte_order(play.arena),
+            strength=play.strength,
+        )
+    units = _own_units(play, seat, move)
+    army = play.armies[seat]
+    if units.bit_count() > 1 and not (units == army and may_lead_all(game, army)):
+        whole = units == army and game.options["lead_all"]
+        raise illegal(
+            "vallelujah.battalion" if whole else "vallelujah.lead",
+            "Your army is not one battalion." if whole else "Lead exactly one unit.",
+            units=in_byte_order(units),
+        )
+    led = BATTALIONS[units]
+    unfolding.record(
+        "battalion.led", {"seat": seat, "units": list(led.names), "strength": led.strength}
+    )
+    return _pass_on(game, seat)
+
+
+def _beat(unfolding: Unfolding, seat: int, move: Move) -> After:
+    game = unfolding.game
+    play: VallelujahRound = game.play
+    arena = _arena(play)
+    units = _own_units(play, seat, move)
+    battalion = _judge_beat(arena, units)
+    captured = _captured(arena, move, wins=units == play.armies[seat])
+    data: dict[str, Any] = {
+        "seat": seat,
+        "units": list(battalion.names),
+        "strength": battalion.strength,
+        "discarded": [unit for unit in arena.names if unit != captured],
+    }
+    if captured is not None:
+        data["captured"] = captured
+    unfolding.record("battalion.beaten", data)
+    return _pass_on(game, seat)
+
+
+def _arena(play: VallelujahRound) -> Battalion:
+    """The battalion in the arena, of a move that needs one."""
+    if not play.arena:
+        raise illegal("vallelujah.lead", "The arena is empty: lead one unit.")
+    return BATTALIONS[play.arena]
+
+
+def _judge_beat(arena: Battalion, units: int) -> Battalion:
+    """The battalion of `units`, which beats the one in the arena."""
+    own = BATTALIONS.get(units)
+    if own is None:
+        raise illegal(
+            "vallelujah.battalion",
+            "These units are neither of one banner nor of one power.",
+            units=in_byte_order(units),
+        )
+    if not arena.size <= own.size <= arena.size + 1:
+        raise illegal(
+            "vallelujah.count",
+            f"A beat has {arena.size} or {arena.size + 1} units here; yours has {own.size}.",
+            count=own.size,
+            arena_count=arena.size,
+        )
+    if own.strength <= arena.strength:
+        raise illegal(
+            "vallelujah.strength",
+            f"The battalion to beat is {arena.strength}; yours is {own.strength}.",
+            strength=own.strength,
+            arena_strength=arena.strength,
+        )
+    return own
+
+
+def _captured(arena: Battalion, move: Move, *, wins: bool) -> str | None:
+    take = move.get("take")
+    if not wins:
+        return _taken(arena, take, "vallelujah.capture")
+    if take is not None:
+        raise illegal(
+            "vallelujah.win",
+            "A beat with your last units wins at once and captures nothing.",
+            take=take,
+        )
+    return None
+
+
+def _taken(arena: Battalion, take: str | None, rule: str) -> str:
+    if take is None:
+        if arena.size == 1:
+            return arena.names[0]
+        raise illegal(
+            rule,
+            "Name the one unit of the battalion that you take.",
+            take_from=list(arena.names),
+        )
+    if take not in arena.names:
+        raise illegal(
+            rule, f"{take} is not in the arena.", take=take, take_from=list(arena.names)
+        )
+    return take
+
+
+def _take(unfolding: Unfolding, seat: int, move: Move) -> After:
+    game = unfolding.game
+    play: VallelujahRound = game.play
+    arena = _arena(play)
+    if beats(play.armies[seat], play.arena):
+        raise illegal(
+            "vallelujah.must-beat",
+            "You can beat this battalion, so you must.",
+            arena_count=arena.size,
+            arena_strength=arena.strength,
+        )
+    captured = _taken(arena, move.get("take"), "vallelujah.take")
+    discarded = [unit for unit in arena.names if unit != captured]
+    unfolding.record("arena.taken", {"seat": seat, "captured": captured, "discarded": discarded})
+    return turn_of(game.next_active(seat))
+
+
+def _own_units(play: VallelujahRound, seat: int, move: Move) -> int:
+    units = mask_of(move["units"], BIT)
+    missing = units & ~play.armies[seat]
+    if missing:
+        raise illegal(
+            "vallelujah.own-units",
+            f"Not in your army: {', '.join(in_byte_order(missing))}.",
+            units=in_byte_order(missing),
+        )
+    return units
+
+
+def _pass_on(game: Game, seat: int) -> After:
+    if not game.play.armies[seat]:
+        return won_by(seat)
+    return turn_of(game.next_active(seat))
+
+
+PERFORMERS = {"lead": _lead, "beat": _beat, "take": _take}
