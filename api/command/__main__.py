@@ -51,6 +51,8 @@ COMMANDS = {
     ),
     "audit": Command("api.command.audit", "check the record of a game, or of all (--all)"),
     "rebuild": Command("api.command.rebuild", "make summaries or standings anew from the record"),
+    "backup": Command("api.command.backup", "dump the database into a folder, then audit"),
+    "restore": Command("api.command.restore", "put a backup into an empty database, then audit"),
     "simulate": Command("api.command.simulate", "play many games between bots and sum them up"),
     "bench": Command("api.command.bench", "measure: speed, strength of the bots"),
     "openapi": Command("api.command.openapi", "write openapi.yaml from the code"),

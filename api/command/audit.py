@@ -83,6 +83,13 @@ def audit(settings: Settings, options: argparse.Namespace) -> bool:
     return bool(report["ok"])
 
 
+def of(settings: Settings) -> int:
+    """An audit of everything that is reached with `settings`, for the end of another command; the
+    exit code."""
+    say("auditing everything")
+    return 0 if audit(settings, _parser().parse_args(["--all"])) else 1
+
+
 def one(found: Audited) -> dict[str, Any]:
     """What is said of one game."""
     return {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from types import FrameType
 
 from api.command import running, servers
 from api.command.console import CommandFailed
@@ -35,10 +37,28 @@ def reached(*, make: bool = False) -> Iterator[Settings]:
         with Supervisor(settings.data_dir) as supervisor:
             supervisor.reap_earlier_run(servers.STOPS)
             postgres = servers.Servers(settings.data_dir, supervisor).start_postgres()
-            yield replace(
-                settings,
-                database_url=postgres.application_url,
-                owner_database_url=postgres.owner_url,
-            )
+            with _interruptible():
+                yield replace(
+                    settings,
+                    database_url=postgres.application_url,
+                    owner_database_url=postgres.owner_url,
+                )
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Signals end the block at once; the supervisor notes them, and looks when it waits."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

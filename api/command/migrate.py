@@ -12,9 +12,9 @@ import os
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from api.command import running, servers
+from api.command import database, servers
 from api.command.console import CommandFailed, complain, say
-from api.command.supervisor import Stopping, Supervisor
+from api.command.supervisor import Stopping
 from migrations import run
 
 
@@ -22,22 +22,9 @@ def main(argv: list[str]) -> int:
     """Run the command; return its exit code."""
     argparse.ArgumentParser(prog="abbot migrate", description=__doc__).parse_args(argv)
     try:
-        settings = servers.read_settings()
-        if not settings.database_url:
-            running.apply(settings.data_dir)
-            settings = servers.read_settings()
-        if settings.database_url:
+        with database.reached(make=True) as settings:
             servers.warn_of_one_role(settings)
-            _upgrade(settings.owner_database_url, settings.database_url)
-            return 0
-        lock = servers.lock(settings.data_dir)
-        try:
-            with Supervisor(settings.data_dir) as supervisor:
-                supervisor.reap_earlier_run(servers.STOPS)
-                postgres = servers.Servers(settings.data_dir, supervisor).start_postgres()
-                _upgrade(postgres.owner_url, postgres.application_url)
-        finally:
-            lock.release()
+            upgrade(settings.owner_database_url, settings.database_url)
     except Stopping:
         return 130
     except CommandFailed as error:
@@ -46,7 +33,8 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _upgrade(owner_url: str, application_url: str) -> None:
+def upgrade(owner_url: str, application_url: str) -> None:
+    """Bring the tables up to date and give the application its rights; raises CommandFailed."""
     role = conninfo_to_dict(application_url).get("user") or os.environ.get("PGUSER")
     if not role:
         raise CommandFailed("ABBOT_DATABASE_URL names no user, and the user gets the rights")

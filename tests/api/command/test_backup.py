@@ -1,0 +1,249 @@
+"""`./abbot backup` and `./abbot restore`, with PostgreSQL's own programs and new clusters."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from api.command import backup, database, migrate, postgres_tools, restore
+from api.command.console import CommandFailed
+from domain.commands import Resign
+from eventstore.checkpoints import Checkpoints
+from eventstore.executor import Executor
+from eventstore.feed import Feed, FeedItem
+from eventstore.pool import Pool, open_pool
+from eventstore.settings import Settings
+from eventstore.signing import Signer
+from eventstore.standings import Standings
+from eventstore.store import Store
+from tests.databases import Scratch, scratch_database
+from tests.eventstore.feeds import check
+from tests.eventstore.tables import Table, open_table
+
+
+@dataclass
+class House:
+    """The application on a database, with a reader of the feed that keeps what it has handled."""
+
+    pool: Pool
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        self.executor = Executor(Store(self.pool))
+        self.feed = Feed(self.pool)
+        self.standings = Standings(self.pool)
+
+    def handle(self, limit: int) -> list[FeedItem]:
+        """What the reader is given, at most so many items."""
+        handled: list[FeedItem] = []
+        self.feed.consume("reader", limit, lambda _, items: handled.extend(items))
+        return handled
+
+    def sequence(self) -> None:
+        while self.feed.sequence() != (0, 0):
+            pass
+
+    def end(self, table: Table) -> str:
+        player = table.players[0]
+        assert player is not None
+        self.executor.execute(table.game_id, Resign(player))
+        return player
+
+    def played(self, player: str) -> int:
+        statement = "SELECT coalesce(sum(played), 0)::int FROM standings WHERE player_id = %s"
+        with self.pool.connection() as connection:
+            row = connection.execute(statement, (player,)).fetchone()
+        assert row is not None
+        return int(row[0])
+
+
+@contextmanager
+def house(monkeypatch: pytest.MonkeyPatch, data: Path) -> Iterator[House]:
+    """The house whose embedded server is in `data`."""
+    monkeypatch.setenv("ABBOT_DATA", str(data))
+    with database.reached(make=True) as settings:
+        migrate.upgrade(settings.owner_database_url, settings.database_url)
+        with open_pool(settings.database_url, 4) as pool:
+            yield House(pool, settings)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where another user may run a server, as root has the embedded one run; pytest's own folders
+    keep everyone else out."""
+    for name in ("ABBOT_DATABASE_URL", "ABBOT_OWNER_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    made = Path(tempfile.mkdtemp(prefix="abbot-", dir="/tmp"))
+    made.chmod(0o711)
+    yield made
+    shutil.rmtree(made)
+
+
+def test_games_feed_and_readers_go_on_in_a_new_cluster(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new, saved = folder / "old", folder / "new", folder / "saved"
+    with house(monkeypatch, old) as before:
+        running, ended = open_table(before.executor), open_table(before.executor)
+        player = before.end(ended)
+        before.sequence()
+        handled = before.handle(7)
+        while before.standings.step():
+            pass
+        assert Checkpoints(before.pool).write(Signer(before.pool, before.settings.signing_keys))
+        running.make_move()
+        waiting = before.feed.waiting()
+        fed = before.feed.after(0, 1000)
+        assert waiting
+        with named(before.settings):
+            assert backup.main([str(saved)]) == 0
+    assert "all is right: 2 games" in capsys.readouterr().out
+    assert mode(saved) == 0o700
+    assert {path.name: mode(path) for path in saved.iterdir()} == {
+        "abbot.dump": 0o600,
+        "manifest.json": 0o600,
+    }
+
+    monkeypatch.setenv("ABBOT_DATA", str(new))
+    assert restore.main([str(saved)]) == 0
+    assert "all is right: 2 games" in capsys.readouterr().out
+    shutil.copytree(old / "keys", new / "keys")
+    with house(monkeypatch, new) as after:
+        assert after.feed.after(0, 1000) == fed
+        assert after.feed.waiting() == waiting
+        assert after.played(player) == 1
+        moved = Table(after.executor, running.game_id, running.players)
+        moved.make_move()
+        another = after.end(open_table(after.executor))
+        after.sequence()
+        while after.standings.step():
+            pass
+        assert (after.played(player), after.played(another)) == (1, 1)
+        while items := after.handle(5):
+            handled += items
+        check(handled)
+        everything = after.feed.after(0, 1000)
+        assert handled == everything
+        assert everything[: len(fed)] == fed
+        signer = Signer(after.pool, after.settings.signing_keys)
+        made = Checkpoints(after.pool).write(signer)
+        assert made is not None
+        assert made.number == 2
+        assert all(each.ok for each in Checkpoints(after.pool).check(signer.jwks()))
+        with named(after.settings):
+            assert restore.main([str(saved)]) == 1
+        assert "not empty" in capsys.readouterr().err
+        assert after.feed.after(0, 1000) == everything
+
+
+@contextmanager
+def named(settings: Settings) -> Iterator[None]:
+    """Commands work on the server of `settings`, as they do where `abbot up` runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ABBOT_DATABASE_URL", settings.database_url)
+        patch.setenv("ABBOT_OWNER_DATABASE_URL", settings.owner_database_url)
+        yield
+
+
+@contextmanager
+def bare() -> Iterator[Scratch]:
+    """An empty database with its two roles, on the server that tests are run on."""
+    with scratch_database(migrated=False) as scratch:
+        scratch.execute("DROP SCHEMA clock CASCADE")
+        yield scratch
+
+
+def use(monkeypatch: pytest.MonkeyPatch, scratch: Scratch) -> None:
+    monkeypatch.setenv("ABBOT_DATABASE_URL", scratch.app_url)
+    monkeypatch.setenv("ABBOT_OWNER_DATABASE_URL", scratch.owner_url)
+
+
+def test_servers_of_ones_own_and_other_roles(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rights, limits and guards are those of the new database's roles."""
+    monkeypatch.setenv("ABBOT_DATA", str(folder / "data"))
+    saved = folder / "saved"
+    with bare() as old:
+        use(monkeypatch, old)
+        migrate.upgrade(old.owner_url, old.app_url)
+        with open_pool(old.app_url, 2) as pool:
+            executor = Executor(Store(pool))
+            table = open_table(executor)
+            open_table(executor).play_out(random.Random(1))
+        assert backup.main([str(saved), "--no-audit"]) == 0
+        text = (saved / "manifest.json").read_text()
+        assert backup.main([str(saved), "--no-audit"]) == 1
+        assert "not empty" in capsys.readouterr().err
+        assert (saved / "manifest.json").read_text() == text
+    with bare() as new:
+        use(monkeypatch, new)
+        dump = saved / "abbot.dump"
+        content = dump.read_bytes()
+        dump.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        assert restore.main([str(saved)]) == 1
+        assert "damaged" in capsys.readouterr().err
+        dump.write_bytes(content)
+        assert restore.main([str(saved), "--no-audit"]) == 0
+        with open_pool(new.app_url, 2) as pool:
+            Table(Executor(Store(pool)), table.game_id, table.players).make_move()
+        for url, error in (
+            (new.app_url, psycopg.errors.InsufficientPrivilege),
+            (new.owner_url, psycopg.errors.RestrictViolation),
+        ):
+            with psycopg.connect(url) as connection, pytest.raises(error):
+                connection.execute("DELETE FROM events")
+        with psycopg.connect(new.app_url) as connection:
+            assert connection.execute("SHOW statement_timeout").fetchone() == ("15s",)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sha256": "", "pg_dump": "x", "content": {}}'])
+def test_what_is_no_backup_is_not_restored(folder: Path, text: str) -> None:
+    with pytest.raises(CommandFailed):
+        restore.read(folder)
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(CommandFailed, match="is not that of a backup"):
+        restore.read(folder)
+
+
+def test_a_program_that_fits_is_chosen_or_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = [postgres_tools.Tool(Path(f"/{major}"), major) for major in (18, 15, 16)]
+    monkeypatch.setattr(postgres_tools, "_found", lambda name: iter(there))
+    assert postgres_tools.for_dump(15).major == 15
+    assert postgres_tools.for_dump(17).major == 18
+    with pytest.raises(CommandFailed, match="no pg_dump"):
+        postgres_tools.for_dump(19)
+    assert postgres_tools.for_restore(15, made_by=15).major == 15
+    assert postgres_tools.for_restore(16, made_by=15).major == 16
+    assert postgres_tools.for_restore(18, made_by=15).major == 18
+    with pytest.raises(CommandFailed, match="no pg_restore"):
+        postgres_tools.for_restore(15, made_by=18)
+
+
+def test_no_password_is_on_a_command_line(tmp_path: Path) -> None:
+    """What is run shows all that it was given."""
+    fake, shown = tmp_path / "pg_fake", tmp_path / "shown"
+    fake.write_text(f'#!/bin/sh\necho "$@" > {shown}\nenv >> {shown}\nexit 3\n')
+    fake.chmod(0o700)
+    url = "postgresql://me:s3cret@db.example/abbot?sslmode=require&connect_timeout=4"
+    with pytest.raises(CommandFailed, match="pg_fake failed"):
+        postgres_tools.run(postgres_tools.Tool(fake, 18), url, "--x")
+    arguments, *environment = shown.read_text().splitlines()
+    assert "s3cret" not in arguments
+    assert "PGPASSWORD=s3cret" in environment
+    assert "PGHOST=db.example" in environment
+    assert "PGSSLMODE=require" in environment
+    assert mode(shown) & 0o077 == 0
