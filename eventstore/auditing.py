@@ -8,14 +8,15 @@ snapshot, so that an audit can run while the games go on.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, LiteralString
 
 import orjson
 
 from domain.events import Recorded
-from domain.game import Game, fold
+from domain.game import Game, differences, evolve, fold, fold_round, new_game
 from domain.randomness import commitment
 from domain.verification import CHECKS, Check, verify
 
@@ -31,6 +32,8 @@ SUMMARY = "summary"
 """The rows of `games` and `seats` say what the events lead to."""
 TIMERS = "timers"
 """The running turn, and no other, has its deadline."""
+LOADING = "loading"
+"""A load that begins at a round leads to the same position as one from the first event on."""
 FEED = "feed"
 """Every event has its place in the feed, or waits for one."""
 
@@ -135,14 +138,21 @@ class Auditor:
         if stored is None:
             return None
         if not stored.rows.ok:
-            unmade = [Check(name, None, _NOT_REACHED) for name in (*CHECKS, SUMMARY, TIMERS)]
+            unmade = [
+                Check(name, None, _NOT_REACHED) for name in (*CHECKS, LOADING, SUMMARY, TIMERS)
+            ]
             return Audited(game_id, stored.count, [stored.rows, *unmade])
         checks = [stored.rows, *verify(stored.events, secret=stored.secret)]
         game = stored.fold()
         if game is None:
             why = "the record does not fold"
-            checks += [Check(SUMMARY, False, why), Check(TIMERS, None, why)]
+            checks += [
+                Check(LOADING, None, why),
+                Check(SUMMARY, False, why),
+                Check(TIMERS, None, why),
+            ]
         else:
+            checks.append(check_loading(game_id, stored.events))
             checks.append(_check(SUMMARY, stored.wrong_summary(game)))
             checks.append(_check(TIMERS, stored.wrong_deadlines(game)))
         return Audited(game_id, stored.count, checks)
@@ -217,6 +227,25 @@ def check_rows(
         events.append(event)
         prev_hash = event.hash
     return Check(ROWS, True, f"{len(events)} rows"), events
+
+
+def check_loading(game_id: str, events: Sequence[Recorded]) -> Check:
+    """Of each round of a record that folds: what is loaded for a game in that round, the lobby and
+    the round itself, against the whole record up to there."""
+    rounds = [event.version for event in events if event.type == "round.dealt"]
+    began = next((event.version for event in events if event.type == "game.started"), 0)
+    whole = new_game(game_id)
+    for dealt, end in pairwise([*rounds, len(events) + 1]):
+        for event in events[whole.version : end - 1]:
+            evolve(whole, event)
+        try:
+            part = fold_round(game_id, [*events[:began], *events[dealt - 1 : end - 1]])
+            wrong = differences(whole, part)
+        except (AssertionError, KeyError, TypeError, ValueError):
+            wrong = ["the round does not fold by itself"]
+        if wrong:
+            return Check(LOADING, False, f"from this event on: {', '.join(wrong)}", dealt)
+    return Check(LOADING, True, f"{len(rounds)} rounds")
 
 
 def _event(game_id: str, version: int, text: bytes, prev_hash: str, own: str) -> Recorded | None:

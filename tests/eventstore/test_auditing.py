@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,16 @@ import pytest
 
 from domain.commands import LeaveSeat, Resign
 from domain.verification import COMMITMENT, LEGALITY, Check
-from eventstore.auditing import FEED, ROWS, SUMMARY, TIMERS, Audited, Auditor, check_rows
+from eventstore.auditing import (
+    FEED,
+    ROWS,
+    SUMMARY,
+    TIMERS,
+    Audited,
+    Auditor,
+    check_loading,
+    check_rows,
+)
 from eventstore.checkpoints import Checkpoint, Checkpoints
 from eventstore.errors import Broken
 from eventstore.executor import Executor
@@ -92,11 +101,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
             "lobby": open_table(executor, start=False),
             "cancelled": open_table(executor, humans=1, start=False),
             "finished": open_table(executor),
+            "rounds": open_table(executor, rounds_to_win=2),
             "resigned": open_table(executor, "vallelujah", humans=3),
         }
         for _ in range(6):
             tables["running"].make_move()
-        tables["finished"].play_out(random.Random(5))
+        for name in ("finished", "rounds"):
+            tables[name].play_out(random.Random(5))
         for name, command in (("cancelled", LeaveSeat), ("resigned", Resign)):
             player = tables[name].players[0]
             assert player is not None
@@ -317,6 +328,20 @@ def test_a_move_that_was_written_anew_is_found_by_the_rules(archive: Archive) ->
     assert archive.failed() == {LEGALITY: changed[0]}
 
 
+def test_what_only_an_earlier_round_says_is_found(archive: Archive) -> None:
+    """A load that begins at a later round would not know of it."""
+    events = archive.tables["rounds"].events()
+    assert check_loading(events[0].game_id, events).ok
+    dealt = [event.version for event in events if event.type == "round.dealt"]
+    assert len(dealt) > 1
+    stray = replace(events[dealt[0]], type="table.changed", data={"turn_seconds": 99})
+    events.insert(dealt[0], stray)
+    numbered = [replace(event, version=number) for number, event in enumerate(events, 1)]
+    check = check_loading(events[0].game_id, numbered)
+    assert (check.ok, check.version) == (False, dealt[1] + 1)
+    assert "turn_seconds" in check.detail
+
+
 @pytest.mark.parametrize("name", ["running", "lobby", "finished"])
 def test_a_secret_that_was_not_committed_to_is_found(archive: Archive, name: str) -> None:
     archive.execute("UPDATE games SET secret = sha256(secret)")
@@ -445,7 +470,7 @@ def test_a_whole_game_that_was_removed_is_named(archive: Archive) -> None:
     assert archive.auditor.feed().ok is False
     renumber(archive)
     assert archive.auditor.feed().ok
-    assert [archive.game(name).wrong for name in archive.tables if name != "finished"] == [[]] * 5
+    assert [archive.game(name).wrong for name in archive.tables if name != "finished"] == [[]] * 6
     faults = archive.signed()
     assert faults
     assert f"game {game_id} is gone" in faults[0].detail
