@@ -42,6 +42,12 @@ def audits(game: Game, call: Call) -> bool:
     return game.over or call.player_id not in game.sat
 
 
+def replaying(game: Game, call: Call) -> Viewer:
+    """As whom the caller sees an earlier state of `game`, of which everything is open once it is
+    over."""
+    return Viewer(game.seat_of(call.player_id), everything=game.over)
+
+
 def require_sight(game: Game, call: Call) -> None:
     """404 unless the game is public, or the caller has a seat, an invite or the scope `audit`."""
     if game.visibility == "public" or game.seat_of(call.player_id) is not None:

@@ -6,7 +6,7 @@ from flask import Flask, Response, request
 from flask_cors import CORS
 
 from eventstore.errors import Broken, Unavailable
-from eventstore.settings import Settings
+from eventstore.settings import Settings, SettingsError
 
 from . import (
     attempts,
@@ -17,6 +17,7 @@ from . import (
     health,
     identifiers,
     invites,
+    jwks,
     limits,
     logs,
     me,
@@ -27,6 +28,7 @@ from . import (
     rulesets,
     seats,
     services,
+    states,
 )
 from .encoding import OrjsonProvider
 from .problems import Problem, unavailable
@@ -56,9 +58,11 @@ def create_app(
     _register_headers(app)
     _register_store_errors(app)
     api = documentation.create_api(app)
-    for module in (players, me, rulesets, games, seats, invites, play, events, attempts):
+    resources = (players, me, rulesets, games, seats, invites, play, events, states, attempts)
+    for module in resources:
         api.register_blueprint(module.blueprint, url_prefix=BASE)
     api.register_blueprint(health.blueprint)
+    api.register_blueprint(jwks.blueprint)
     app.register_blueprint(docs.blueprint)
     return app
 
@@ -102,6 +106,11 @@ def _register_store_errors(app: Flask) -> None:
     @app.errorhandler(Unavailable)
     def _unavailable(error: Unavailable) -> Response:
         logs.log.warning("unavailable", reason=str(error))
+        return unavailable().response()
+
+    @app.errorhandler(SettingsError)
+    def _unusable_setting(error: SettingsError) -> Response:
+        logs.log.error("setting", reason=str(error))
         return unavailable().response()
 
     @app.errorhandler(Broken)

@@ -100,6 +100,7 @@ _PATH_PARAMETERS = {
     "token_id": "The token.",
     "dispute_id": "The dispute.",
     "seat": "The seat's number.",
+    "version": "The version of an event.",
     "code": "The invite's code.",
     "ruleset": "The ruleset's id.",
 }
@@ -157,6 +158,7 @@ def create_api(app: Flask) -> Documented:
 _PATH_SCHEMAS: dict[str, dict[str, Any]] = {
     "id": {"type": "string", "format": "uuid"},
     "seat": {"type": "integer", "minimum": 0, "maximum": 99},
+    "version": {"type": "integer", "minimum": 1},
     "code": {"type": "string", "pattern": "^[0-9A-Za-z]{1,64}$"},
     "name": {"type": "string", "pattern": "^[a-z][a-z-]{0,63}$"},
 }
@@ -212,7 +214,8 @@ def _register_components(spec: APISpec) -> None:
         spec.components.header(name, header)
     for name, parameter in PARAMETERS.items():
         spec.components.parameter(name, parameter["in"], parameter)
-    for schema in (*event_schemas.VARIANTS.values(), event_schemas.OtherEvent):
+    lines = (event_schemas.OtherEvent, event_schemas.ExportSigned)
+    for schema in (*event_schemas.VARIANTS.values(), *lines):
         spec.components.schema(schema.__name__, schema=schema)
     spec.components.schema("GameEvent", _event_union())
     spec.components.schema("Problem", schema=Problem)
@@ -327,7 +330,10 @@ def _answer(answer: Answer) -> dict[str, Any]:
         content: dict[str, Any] = {"schema": answer.schema}
         document["content"] = {encoding.MEDIA_TYPE: content}
         if answer.ndjson:
-            document["content"][NDJSON] = {"schema": {"$ref": "#/components/schemas/GameEvent"}}
+            lines = ("GameEvent", event_schemas.ExportSigned.__name__)
+            document["content"][NDJSON] = {
+                "schema": {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in lines]}
+            }
     return document
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import orjson
 from flask import Response, current_app
+
+from eventstore import exports
 
 from . import access, encoding, etags, paging, presenting, responses
 from .auth import Access
@@ -26,7 +27,7 @@ PAGE = 100
     access=Access.OPTIONAL,
     answers={
         200: Answer(
-            "A page of events, or all of them as NDJSON, one a line.",
+            "A page of events, or all of them as NDJSON, one a line, and the head, signed.",
             EventList,
             ("ETag", "Link"),
             ndjson=True,
@@ -42,6 +43,10 @@ def list_events(call: Call, game_id: str) -> Response:
 
     As the caller may see them; once the game is over everything is open, and anyone who may see
     the game can check the chain of hashes. Go on with `after`, the last version that you have.
+
+    As NDJSON it is an export that `./abbot verify` and other verifiers check offline: each line is
+    the canonical JSON (RFC 8785) of an event, and the last one has the type `export.signed` and,
+    as a compact JWS, the game's last event signed.
     """
     store = services().store
     loaded = store.load(game_id)
@@ -57,7 +62,7 @@ def list_events(call: Call, game_id: str) -> Response:
     chosen = store.events(game_id, after, min(limit, max(0, game.version - after)))
     items = presenting.events(chosen, access.viewer(game, call), game.over)
     if lines:
-        body = b"".join(orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items)
+        body = exports.write(items, loaded.events[-1], services().signer.sign)
         response = current_app.response_class(body, mimetype=NDJSON)
         return _varied(etags.conditional(response, f"{game.version}n"))
     page = {"items": items, "head": {"version": game.version, "hash": loaded.head_hash}}

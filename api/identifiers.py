@@ -24,6 +24,15 @@ class SeatConverter(BaseConverter):
         return int(value)
 
 
+class VersionConverter(BaseConverter):
+    """A version of a game, in ASCII digits without leading zeros."""
+
+    regex = "(?:0|[1-9][0-9]{0,9})"
+
+    def to_python(self, value: str) -> int:
+        return int(value)
+
+
 class CodeConverter(BaseConverter):
     """The code of an invite."""
 
@@ -39,6 +48,7 @@ class NameConverter(BaseConverter):
 CONVERTERS = {
     "id": IdConverter,
     "seat": SeatConverter,
+    "version": VersionConverter,
     "code": CodeConverter,
     "name": NameConverter,
 }

@@ -25,6 +25,7 @@ from domain.game import (
     require_time,
 )
 from eventstore.errors import GameNotFound, KeyReused
+from eventstore.executor import Outcome
 from eventstore.store import Loaded
 
 from . import access, changing, metrics, presenting, responses
@@ -204,9 +205,10 @@ def list_legal_moves(call: Call, game_id: str) -> Response:
 def make_move(call: Call, game_id: str) -> Response:
     """Make a move.
 
-    The answer has the events that it led to and the game after them. A move that names `round` and
-    `turn` counts for that turn only, so it can safely be sent again; with an idempotency key it
-    also gets the same answer. With `dry_run` it is judged but not made.
+    The answer has the events that it led to, the game after them, and a receipt: signed proof that
+    the event that is the move itself stands in the record, and since when. A move that names
+    `round` and `turn` counts for that turn only, so it can safely be sent again; with an
+    idempotency key it also gets the same answer. With `dry_run` it is judged but not made.
     """
 
     def command() -> MakeMove:
@@ -216,6 +218,8 @@ def make_move(call: Call, game_id: str) -> Response:
 
     if ("dry_run", "true") in call.asked:
         return _dry_run(call, game_id, command)
+    # A move that is made must be answered, so what can fail about its receipt comes first.
+    services().signer.prepare()
     outcome = changing.change(call, game_id, command, may=access.playing)
     if outcome.events and not outcome.replayed:
         metrics.MOVES.labels("player").inc()
@@ -224,12 +228,28 @@ def make_move(call: Call, game_id: str) -> Response:
     body = {
         "events": presenting.events(outcome.events, viewer, game.over),
         "game": presenting.game(game, viewer, now=outcome.now, head_hash=outcome.head_hash),
+        "receipt": _receipt(outcome),
     }
     count = min(len(outcome.events), MAX_PAGE)
     where = f"{changing.url(game_id)}/events?after={outcome.first - 1}&limit={count}"
     response = responses.json(body, 201, location=where)
     response.headers["ETag"] = f'"{game.version}"'
     return response
+
+
+def _receipt(outcome: Outcome) -> str:
+    """The signed proof that the event that is the move itself was recorded, and when."""
+    move_of = outcome.game.rules.move_of
+    move = next(event for event in outcome.events if move_of(event) is not None)
+    return services().signer.sign(
+        {
+            "game_id": move.game_id,
+            "version": move.version,
+            "hash": move.hash,
+            "at": move.at,
+            "player_id": move.by["player_id"],
+        }
+    )
 
 
 def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Response:

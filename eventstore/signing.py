@@ -141,6 +141,7 @@ class Signer:
 
     def __init__(self, pool: Pool, folder: Path) -> None:
         self._database = Database(pool)
+        self.folder = folder
         self._folder = KeyFolder(folder)
         self._lock = threading.Lock()
         self._current: _Current | None = None

@@ -41,6 +41,7 @@ COMMANDS = {
         "play a match of each game against the running server",
         uses_running=True,
     ),
+    "verify": Command("api.command.verify", "check an exported record, offline"),
     "keys": Command(
         "api.command.keys", "list or rotate the keys that sign receipts", uses_running=True
     ),

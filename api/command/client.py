@@ -62,12 +62,13 @@ class Client:
         """POST JSON and give back whatever the answer is."""
         return self._call("POST", path, body)
 
-    def lines(self, path: str) -> list[dict[str, Any]]:
-        """GET as newline-delimited JSON."""
+    def history(self, path: str) -> list[dict[str, Any]]:
+        """GET events as newline-delimited JSON, without the signed head that ends them."""
         text = self._call("GET", path, accept="application/x-ndjson").body
         if not isinstance(text, str):
             raise CommandFailed(f"GET {path}: no newline-delimited JSON came")
-        return [json.loads(line) for line in text.splitlines() if line]
+        lines = [json.loads(line) for line in text.splitlines()]
+        return [line for line in lines if line["type"] != "export.signed"]
 
     def close(self) -> None:
         """Close the connection."""

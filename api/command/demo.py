@@ -282,7 +282,7 @@ def check(url: str, game_id: str, say: Callable[[str], None]) -> Json:
     """Fold the match again, from the record and from the store; the game as the API shows it."""
     watcher = Client(url)
     shown: Json = watcher.get(f"/games/{game_id}").body
-    lines = watcher.lines(f"/games/{game_id}/events")
+    lines = watcher.history(f"/games/{game_id}/events")
     watcher.close()
     public = [recorded(line) for line in lines if "data" in line]
     check_chain(public)

@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from domain.events import CATALOGUE, PUBLIC, EventType, Field
+from eventstore.exports import SIGNED
 
 from .fields import (
     Answered,
@@ -146,17 +147,33 @@ OtherEvent = type(
 )
 
 
+class ExportSigned(Answered):
+    """The last line of an export: the game's last event, signed."""
+
+    type = text("`export.signed`.", required=True, validate=validate.OneOf((SIGNED,)))
+    game_id = uuid("The game.", required=True)
+    version = integer("The last event's version.", required=True)
+    hash = hash_("The last event's hash.", required=True)
+    at = time("When the last event was recorded.", required=True)
+    jws = text("Compact JWS (EdDSA) over `{game_id, version, hash, at}`.", required=True)
+
+
 class AnyEvent(fields.Field[Any]):
     """Any event; documented as the component `GameEvent`."""
 
 
 class MadeMove(Answered):
-    """A move that was made: its events, and the game after them."""
+    """A move that was made: its events, the game after them, and the receipt."""
 
     events = fields.List(
         AnyEvent(), required=True, metadata={"description": "The events that it led to."}
     )
     game = fields.Nested("Game", required=True)
+    receipt = text(
+        "Compact JWS (EdDSA) over `{game_id, version, hash, at, player_id}` of the event that is "
+        "the move itself. Keep it: it proves the move, whatever becomes of the record.",
+        required=True,
+    )
 
 
 class EventList(Answered):

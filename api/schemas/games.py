@@ -340,3 +340,12 @@ class GameQuery(Request):
     """How to see a private table that one is invited to."""
 
     invite = text("The code of an invite to a private table.", validate=validate.Length(1, 64))
+
+
+class StateQuery(GameQuery):
+    """As whom to see an earlier state."""
+
+    seat = QueryInteger(
+        validate=validate.Range(0, MOST_SEATS - 1),
+        metadata={"description": "Once the game is over: as that seat saw it."},
+    )

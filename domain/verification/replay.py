@@ -142,8 +142,8 @@ class Replay:
         if self.index >= len(self.events):
             raise Wrong(
                 LEGALITY,
-                self.events[-1].version,
-                f"the record ends here, though {expected.type} follows at once",
+                self.events[-1].version + 1,
+                f"the record ends before it, though {expected.type} follows at once",
             )
         found = self.events[self.index]
         if found.type != expected.type:

@@ -25,9 +25,12 @@ def history(match: Table) -> list[dict[str, Any]]:
 
 
 def _lines(client: Client, table: Table, query: str = "") -> list[dict[str, Any]]:
+    """The events; the signed head, which ends every export, is looked at elsewhere."""
     answer = client.get(f"{table.url}/events", headers=LINES, query=query, expect=200)
     assert answer.content_type == "application/x-ndjson"
-    return [json.loads(line) for line in answer.get_data().splitlines()]
+    lines = [json.loads(line) for line in answer.get_data().splitlines()]
+    assert lines.pop()["type"] == "export.signed"
+    return lines
 
 
 def test_pages(match: Table, history: list[dict[str, Any]], nobody: Client) -> None:

@@ -247,7 +247,7 @@ def test_a_record_that_stops_within_a_decision(records):
     record, index = first(records, "round.dealt")
     assert wrong(record[:index]) == []  # without the deal no card is known: it is followed blindly
     secret = bytes.fromhex(record[-1].data["secret"])
-    assert wrong(record[:index], secret=secret) == [("legality", index)]
+    assert wrong(record[:index], secret=secret) == [("legality", index + 1)]
 
 
 def test_what_comes_after_the_end(records):

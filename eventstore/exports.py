@@ -1,0 +1,198 @@
+"""Records as files: a line for each event, and at the end the head, signed.
+
+Every line is the canonical JSON (RFC 8785) of its object and ends with a line feed. What reads
+differently, however slightly, is no export.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from domain.canonical import canonical as plain_canonical
+from domain.events import Recorded
+
+from .recorded import canonical
+
+SIGNED = "export.signed"
+LARGEST = 64 << 20
+"""Bytes of a file at most."""
+LONGEST = 1 << 20
+"""Bytes of a line at most."""
+DEEPEST = 16
+"""Objects and arrays within one another at most."""
+
+_EVENT: dict[str, type] = {
+    "game_id": str,
+    "version": int,
+    "type": str,
+    "at": str,
+    "by": dict,
+    "data": dict,
+    "prev_hash": str,
+    "hash": str,
+}
+_HEAD: dict[str, type] = {
+    "type": str,
+    "game_id": str,
+    "version": int,
+    "hash": str,
+    "at": str,
+    "jws": str,
+}
+_LARGEST_NUMBER = (1 << 53) - 1
+
+Sign = Callable[[Mapping[str, Any]], str]
+
+
+class BadExport(ValueError):
+    """A file that is no export. `line` is the first line that is wrong, from 1."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file that was read: its events, and the members of its last line if that is a head."""
+
+    events: list[Recorded]
+    head: dict[str, Any] | None
+
+
+def line(shown: Mapping[str, Any]) -> bytes:
+    """The line of an event as its reader may see it."""
+    return canonical(dict(shown)) + b"\n"
+
+
+def head_line(event: Recorded, sign: Sign) -> bytes:
+    """The last line: the game's last event, signed."""
+    head = {
+        "game_id": event.game_id,
+        "version": event.version,
+        "hash": event.hash,
+        "at": event.at,
+    }
+    return canonical({"type": SIGNED, **head, "jws": sign(head)}) + b"\n"
+
+
+def write(shown: Iterable[Mapping[str, Any]], last: Recorded, sign: Sign) -> bytes:
+    """A whole export: the events as their reader may see them, and the head `last`."""
+    return b"".join([*(line(event) for event in shown), head_line(last, sign)])
+
+
+def read(data: bytes) -> Export:
+    """What is in the file; BadExport names the first line that is not as it must be."""
+    if not data:
+        raise BadExport(1, "the file is empty")
+    if len(data) > LARGEST:
+        raise BadExport(1, f"the file has more than {LARGEST >> 20} MiB")
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise BadExport(1, "the file begins with a byte order mark")
+    lines = data.split(b"\n")
+    events: list[Recorded] = []
+    head: dict[str, Any] | None = None
+    for number, text in enumerate(lines[:-1], 1):
+        value = _parse(number, text)
+        if head is not None:
+            raise BadExport(number - 1, "the signed head stands before the end of the file")
+        if value.get("type") == SIGNED:
+            _check_members(number, value, _HEAD, "the signed head")
+            head = value
+        else:
+            _check_members(number, value, _EVENT, "an event")
+            events.append(Recorded(**value))
+    if lines[-1]:
+        raise BadExport(len(lines), "the last line is cut: no line feed ends it")
+    if not events:
+        raise BadExport(1, "the file has no events")
+    return Export(events, head)
+
+
+def _parse(number: int, text: bytes) -> dict[str, Any]:
+    if not text:
+        raise BadExport(number, "the line is empty")
+    if b"\r" in text:
+        raise BadExport(number, "the line has a carriage return; lines end with a line feed alone")
+    if len(text) > LONGEST:
+        raise BadExport(number, f"the line has more than {LONGEST >> 20} MiB")
+    if text.count(b"[") + text.count(b"{") > DEEPEST and _depth_of(text) > DEEPEST:
+        raise BadExport(number, f"the line is nested deeper than {DEEPEST} levels")
+    try:
+        value = json.loads(
+            text.decode("utf-8"),
+            object_pairs_hook=_members,
+            parse_int=_integer,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+        )
+        same = plain_canonical(value) == text
+    except UnicodeError:
+        raise BadExport(number, "the line is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise BadExport(number, f"the line is no JSON: {error.msg}, column {error.colno}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadExport(number, str(error)) from None
+    if not isinstance(value, dict):
+        raise BadExport(number, "the line is no JSON object")
+    if not same:
+        raise BadExport(
+            number,
+            "the line is not the canonical JSON of its object (RFC 8785): white space, order of "
+            "names or spelling differs",
+        )
+    return value
+
+
+def _depth_of(text: bytes) -> int:
+    """How deep brackets stand within one another, strings left out."""
+    deepest = depth = 0
+    for part in _outside_strings(text):
+        for byte in part:
+            if byte in b"[{":
+                depth += 1
+                deepest = max(deepest, depth)
+            elif byte in b"]}":
+                depth -= 1
+    return deepest
+
+
+def _outside_strings(text: bytes) -> list[bytes]:
+    return text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice[:64]!a} stands twice in one object")
+    for name in members:
+        if not name.isascii():
+            raise ValueError(f"the name {name[:64]!a} is not ASCII, as all names in a record are")
+    return members
+
+
+def _integer(text: str) -> int:
+    if len(text) > 17 or abs(int(text)) > _LARGEST_NUMBER:
+        raise ValueError("an integer is beyond 2^53 - 1")
+    return int(text)
+
+
+def _no_float(text: str) -> Any:
+    raise ValueError(f"{text[:32]} is no integer, as all numbers in a record are")
+
+
+def _check_members(number: int, value: dict[str, Any], members: dict[str, type], what: str) -> None:
+    for name, kind in members.items():
+        if name not in value:
+            raise BadExport(number, f"the line is not {what}: it lacks {name}")
+        if type(value[name]) is not kind:
+            raise BadExport(number, f"the line is not {what}: {name} is of another type")
+    for name in value:
+        if name not in members:
+            raise BadExport(number, f"the line is not {what}: {name[:64]!a} does not belong to it")

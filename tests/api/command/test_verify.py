@@ -1,0 +1,119 @@
+"""`abbot verify`, as its callers use it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from api.command import simulate, verify
+from tests.domain.verification.records import finished
+from tests.eventstore.exports import Notary
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An export, the keys to it and a receipt, as files."""
+    folder = tmp_path_factory.mktemp("verify")
+    notary = Notary()
+    record = min(finished(6), key=len)
+    (folder / "game.ndjson").write_bytes(notary.export(record))
+    (folder / "keys.json").write_text(json.dumps(notary.jwks))
+    move = next(event for event in record if event.by["kind"] == "player")
+    (folder / "receipt").write_text(notary.receipt(move) + "\n")
+    return folder
+
+
+def test_a_record_that_is_right(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keys, receipt = str(folder / "keys.json"), str(folder / "receipt")
+    file = str(folder / "game.ndjson")
+    assert verify.main([file, "--keys", keys, "--receipt", receipt]) == 0
+    out = capsys.readouterr().out
+    assert "Everything is right." in out
+    for check in ("file", "signature", "chain", "commitment", "shuffle", "legality", "deadlines",
+                  "result", "receipt"):  # fmt: skip
+        assert f"ok       {check} " in out
+    text = (folder / "receipt").read_text().strip()
+    assert verify.main([file, "--receipt", text]) == 0
+    assert "could not be checked" in capsys.readouterr().out
+
+
+def test_a_record_that_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (folder / "game.ndjson").read_bytes().splitlines(keepends=True)
+    lines[6] = lines[6].replace(b'"version":7', b'"version":8')
+    (folder / "wrong.ndjson").write_bytes(b"".join(lines))
+    assert verify.main([str(folder / "wrong.ndjson")]) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("First wrong: chain: event 7: version 8 stands where 7 belongs")
+
+
+def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main([str(folder / "game.ndjson"), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["ok"] is True
+    assert "first_wrong" not in shown
+    assert [check["check"] for check in shown["checks"] if "ok" not in check] == ["signature"]
+    assert verify.main([str(folder / "wrong.ndjson"), "--json"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["ok"] is False
+    assert (shown["first_wrong"]["check"], shown["first_wrong"]["version"]) == ("chain", 7)
+
+
+def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(folder / "game.ndjson")
+    for arguments in (
+        [str(folder / "missing")], [str(folder)], [file, "--keys", str(folder / "missing")],
+        [file, "--keys", file], [file, "--keys", str(folder / "receipt")],
+        [file, "--receipt", str(folder / "missing")],
+    ):  # fmt: skip
+        assert verify.main(arguments) == 2
+        assert capsys.readouterr().err.startswith("abbot: ")
+
+
+def test_no_terminal_is_told_what_to_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (folder / "game.ndjson").read_text().replace('"game.created"', '"\\u001b[2J"', 1)
+    (folder / "odd.ndjson").write_text(text)
+    assert verify.main([str(folder / "odd.ndjson")]) == 1
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_saved_simulations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for ruleset, seed in (("halleluja", "7"), ("vallelujah", "8")):
+        arguments = [
+            ruleset,
+            "--games",
+            "2",
+            "--seed",
+            seed,
+            "--jobs",
+            "1",
+            "--save",
+            str(tmp_path),
+        ]
+        assert simulate.main(arguments) == 0
+    files = list(tmp_path.glob("*.ndjson"))
+    assert len(files) == 4
+    capsys.readouterr()
+    for file in files:
+        assert verify.main([str(file)]) == 0
+        assert "no signature" in capsys.readouterr().out
+
+
+def test_it_needs_nothing_but_the_file(folder: Path) -> None:
+    """No settings, no servers: the module is run by itself, from the standard input."""
+    code = "import sys; from api.command import verify; sys.exit(verify.main(['-', '--json']))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=(folder / "game.ndjson").read_bytes(),
+        capture_output=True,
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ok"] is True

@@ -1,0 +1,44 @@
+"""Exports to falsify: signed by a key of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from joserfc.jwk import OKPKey
+
+from domain.events import Recorded
+from domain.redaction import EVERYTHING, Viewer, redact
+from eventstore import exports, jws
+
+
+class Notary:
+    """A key, and what is signed with it."""
+
+    def __init__(self) -> None:
+        self.key = OKPKey.generate_key("Ed25519")
+        self._header = jws.header(self.key)
+
+    @property
+    def jwks(self) -> dict[str, Any]:
+        return {"keys": [jws.entry(str(self.key.thumbprint()), jws.public_jwk(self.key))]}
+
+    def sign(self, payload: Mapping[str, Any]) -> str:
+        return jws.sign(self.key, self._header, payload)
+
+    def export(
+        self, events: Sequence[Recorded], seat: int | None = None, over: bool = True
+    ) -> bytes:
+        """The export of a record, or of a running game as the seat sees it."""
+        viewer = EVERYTHING if over else Viewer(seat)
+        return exports.write([redact(e, viewer, over) for e in events], events[-1], self.sign)
+
+    def receipt(self, event: Recorded, **more: Any) -> str:
+        said = {
+            "game_id": event.game_id,
+            "version": event.version,
+            "hash": event.hash,
+            "at": event.at,
+            "player_id": event.by.get("player_id", ""),
+        }
+        return self.sign(said | more)
