@@ -62,7 +62,9 @@ def list_events(call: Call, game_id: str) -> Response:
     chosen = store.events(game_id, after, min(limit, max(0, game.version - after)))
     items = presenting.events(chosen, access.viewer(game, call), game.over)
     if lines:
-        body = exports.write(items, loaded.events[-1], services().signer.sign)
+        whole = bool(chosen) and chosen[-1].version == game.version
+        head = chosen[-1] if whole else store.events(game_id, game.version - 1, 1)[0]
+        body = exports.write(items, head, services().signer.sign)
         response = current_app.response_class(body, mimetype=NDJSON)
         return _varied(etags.conditional(response, f"{game.version}n"))
     page = {"items": items, "head": {"version": game.version, "hash": loaded.head_hash}}

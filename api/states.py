@@ -33,7 +33,8 @@ def get_state(call: Call, game_id: str, version: int) -> Response:
     While it runs, as the caller may see it. Once it is over every hand is open, or with `seat` it
     is what that seat saw then. `remaining_ms` counts from the event's own time.
     """
-    loaded = services().store.load(game_id)
+    store = services().store
+    loaded = store.load(game_id)
     if loaded is None:
         raise not_found()
     game = loaded.game
@@ -45,10 +46,11 @@ def get_state(call: Call, game_id: str, version: int) -> Response:
     call.validate()
     seat = call.query.get("seat")
     # Folded again: a position cannot be led back.
-    then = fold(game_id, loaded.events[:version])
+    events = store.events(game_id, 0, version)
+    then = fold(game_id, events)
     if seat is not None and seat not in then.seats:
         raise invalid(("seat", "Nobody sat there then."))
-    event = loaded.events[version - 1]
+    event = events[-1]
     viewer = Viewer(seat) if seat is not None else access.replaying(game, call)
     body = presenting.game(then, viewer, now=event.at, head_hash=event.hash)
     return responses.tagged(body)

@@ -12,6 +12,7 @@ from ..commands import (
     Command,
     CreateGame,
     ExpireTurn,
+    ExtendTurn,
     LeaveSeat,
     MakeMove,
     RemoveSeat,
@@ -31,10 +32,7 @@ def command_behind(game: Game, events: Sequence[Recorded], index: int) -> Comman
     event = events[index]
     kind = event.by.get("kind")
     if kind == "clock":
-        turn = game.turn
-        if event.type != "turn.expired" or turn is None:
-            return None
-        return ExpireTurn(game.round, turn.number)
+        return _by_clock(game, event)
     if kind == "bot":
         move, turn = _move(game, events, index), game.turn
         if move is None or turn is None:
@@ -57,6 +55,19 @@ def creation(events: Sequence[Recorded]) -> CreateGame:
         created["visibility"],
         seated.get("seat", 0),
     )
+
+
+def _by_clock(game: Game, event: Recorded) -> Command | None:
+    turn = game.turn
+    if turn is None:
+        return None
+    if event.type == "turn.expired":
+        return ExpireTurn(game.round, turn.number)
+    if event.type == "turn.extended":
+        seconds = event.data["seconds"]
+        if type(seconds) is int and seconds > 0:
+            return ExtendTurn(game.round, turn.number, seconds)
+    return None
 
 
 def _by_player(game: Game, events: Sequence[Recorded], index: int) -> Command | None:

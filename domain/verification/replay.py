@@ -77,9 +77,6 @@ class Replay:
     def _step(self) -> None:
         game, event = self.game, self._next
         self._check_time(event)
-        if event.type == "turn.extended":
-            self._extend(event)
-            return
         command: Command | None
         if self.index:
             command = command_behind(game, self.events, self.index)
@@ -118,23 +115,6 @@ class Replay:
                 event.version,
                 f"{_name(event)} at {event.at} comes after the turn was due, {due}",
             )
-
-    def _extend(self, event: Recorded) -> None:
-        turn, seconds = self.game.turn, event.data["seconds"]
-        if turn is None:
-            raise Wrong(LEGALITY, event.version, "no turn runs that could be extended")
-        if type(seconds) is not int or seconds < 1:
-            raise Wrong(LEGALITY, event.version, "a turn is extended by whole seconds")
-        expected = Event(
-            event.version,
-            "turn.extended",
-            {"kind": "clock", "seat": turn.seat},
-            {"seat": turn.seat, "seconds": seconds, "reason": "outage"},
-        )
-        self._compare(expected, event, [])
-        self.game = domain.evolve(self.game.copy(), event)
-        self.index += 1
-        self.seen["extensions"] += 1
 
     def _compare(self, expected: Event, first: Recorded, before: list[Event]) -> None:
         """The event at the index must be `expected`, of the same append as `first`; `before` are
