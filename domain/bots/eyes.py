@@ -25,11 +25,14 @@ class Eye(Protocol):
     def rate(self, view: View, moves: list[Move]) -> list[float]:
         """How good each postable move looks to the seat of the view; higher is better."""
 
+    def weigh(self, view: View, moves: list[Move]) -> list[float]:
+        """The same as a player who looks ahead would say."""
+
     def dealer(self, view: View) -> Deal:
         """Deals games in which the seat sees this view, each of them equally likely."""
 
     def quick(self, game: Game) -> Move:
-        """The best-looking move of whose turn it is, chosen fast: what playouts play."""
+        """The best-weighed move of whose turn it is, chosen fast: what playouts play."""
 
 
 EYES: dict[str, Eye] = {"halleluja": halleluja_eye, "vallelujah": vallelujah_eye}

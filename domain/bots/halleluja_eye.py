@@ -39,6 +39,9 @@ def rate(view: View, moves: list[Move]) -> list[float]:
     return [_rating(move, hand) for move in moves]
 
 
+weigh = rate
+
+
 def quick(game: Game) -> Move:
     """The best-rated move of whose turn it is, with the call that is due."""
     assert game.turn is not None

@@ -12,10 +12,12 @@ from ..vallelujah.contests import beaters
 from ..vallelujah.moves import may_lead_all
 from ..vallelujah.units import (
     BANNER_BITS,
+    BANNER_SHIFTS,
     BANNERS,
     BATTALIONS,
     NAMES,
     NUMBER,
+    POWER_MASKS,
     POWERS,
     UNITS,
     mask,
@@ -26,19 +28,24 @@ from .choices import Move, View
 TRUST = 2.0
 PLAYED = 1200
 
+Worth = Callable[[int], float]
+"""How good it is to hold an army, which is not empty."""
+
 _BIT = {unit: 1 << number for unit, number in NUMBER.items()}
-_GROUPS = len(POWERS) + len(BANNERS)
-_SIZES = (1 << 8 * _GROUPS) - 1
+_GROUPS = (*POWER_MASKS, *(BANNER_BITS << shift for shift in BANNER_SHIFTS))
+"""The units of each power, then of each banner: a battalion lies within one of them."""
+_ABOVE = 8 * len(_GROUPS)
+_SIZES = (1 << _ABOVE) - 1
 _WINS = 1000.0
 _PER_FIELDED = 0.5
 
 
 def _sums_of(banner: int, bits: int) -> int:
-    """Of some units of a banner: a byte for how many are of each power and each banner, and above
-    these the sum of their powers. Those of several banners can be added."""
+    """Of some units of a banner: a byte for how many are in each of the groups, and above these
+    the sum of their powers. Those of several banners can be added."""
     sums = bits.bit_count() << 8 * (len(POWERS) + banner)
     for place in numbers(bits):
-        sums += (1 << 8 * place) + (place + 1 << 8 * _GROUPS)
+        sums += (1 << 8 * place) + (place + 1 << _ABOVE)
     return sums
 
 
@@ -51,33 +58,37 @@ _SUMS = tuple(
 def rate(view: View, moves: list[Move]) -> list[float]:
     """A win, else many units fielded and an army left that is small, hangs together and is strong
     for its size."""
-    army = mask(view["you"]["hand"])
-    arena = mask(view["table"].get("arena", {}).get("units", ()))
-    return [_rating(move, army, arena) for move in moves]
+    return _ratings(view, moves, _at_a_glance, _PER_FIELDED)
+
+
+def weigh(view: View, moves: list[Move]) -> list[float]:
+    """A win, else an army left that few battalions, and strong ones, would field."""
+    return _ratings(view, moves, _by_battalions, 0.0)
 
 
 def quick(game: Game) -> Move:
-    """The best-rated move of whose turn it is."""
+    """The best-weighed move of whose turn it is."""
     assert game.turn is not None
     army, arena = game.play.armies[game.turn.seat], game.play.arena
     if not arena:
         if army.bit_count() == 1 or may_lead_all(game, army):
             return {"type": "lead", "units": list(BATTALIONS[army].names)}
-        left = max([army ^ 1 << number for number in numbers(army)], key=_worth)
+        left = max([army ^ 1 << number for number in numbers(army)], key=_by_battalions)
         return {"type": "lead", "units": [_name(army ^ left)]}
     found = beaters(army, arena)
     taken = [1 << number for number in numbers(arena)]
     if not found:
-        return {"type": "take", "take": _name(max(taken, key=lambda unit: _worth(army | unit)))}
+        captured = max(taken, key=lambda unit: _by_battalions(army | unit))
+        return {"type": "take", "take": _name(captured)}
     best, captured, highest = found[0], 0, -_WINS
     for battalion in found:
         left = army ^ battalion.units
         if not left:
             return {"type": "beat", "units": list(battalion.names)}
         for unit in taken:
-            rating = _worth(left | unit) + _PER_FIELDED * battalion.size
-            if rating > highest:
-                best, captured, highest = battalion, unit, rating
+            worth = _by_battalions(left | unit)
+            if worth > highest:
+                best, captured, highest = battalion, unit, worth
     move: Move = {"type": "beat", "units": list(best.names)}
     if len(taken) > 1:
         move["take"] = _name(captured)
@@ -88,24 +99,44 @@ def _name(unit: int) -> str:
     return NAMES[unit.bit_length() - 1]
 
 
-def _rating(move: Move, army: int, arena: int) -> float:
-    fielded = 0
-    units = move.get("units", ())
-    for unit in units:
-        fielded |= _BIT[unit]
-    if fielded == army:
-        return _WINS
-    take = move.get("take")
-    # That a single unit is taken need not be said.
-    taken = arena if take is None else _BIT[take]
-    return _worth(army ^ fielded | taken) + _PER_FIELDED * len(units)
+def _ratings(view: View, moves: list[Move], worth: Worth, per_fielded: float) -> list[float]:
+    army = mask(view["you"]["hand"])
+    arena = mask(view["table"].get("arena", {}).get("units", ()))
+    ratings = []
+    for move in moves:
+        units = move.get("units", ())
+        left = army ^ mask(units)
+        take = move.get("take")
+        # That a single unit is taken need not be said.
+        taken = arena if take is None else _BIT[take]
+        ratings.append(worth(left | taken) + per_fielded * len(units) if left else _WINS)
+    return ratings
+
+
+def _at_a_glance(army: int) -> float:
+    """Few units, many of them in one group, strong ones."""
+    sums, count = _sums(army), army.bit_count()
+    most = max((sums & _SIZES).to_bytes(len(_GROUPS)))
+    return 1.5 * most - 3.0 * count + 0.2 * (sums >> _ABOVE) / count
 
 
 @lru_cache(maxsize=1 << 16)
-def _worth(army: int) -> float:
-    """How good it is to hold `army`, which is not empty."""
+def _by_battalions(army: int) -> float:
+    """Few battalions, of strong units."""
+    return 0.3 * (_sums(army) >> _ABOVE) / army.bit_count() - _battalions(army)
+
+
+@lru_cache(maxsize=1 << 16)
+def _battalions(army: int) -> int:
+    """In how many battalions the army could be fielded, the largest first."""
+    sizes = (_sums(army) & _SIZES).to_bytes(len(_GROUPS), "little")
+    left = army & ~_GROUPS[sizes.index(max(sizes))]
+    return 1 + _battalions(left) if left else 1
+
+
+def _sums(army: int) -> int:
     first, second, third, fourth, fifth, sixth = _SUMS
-    sums = (
+    return (
         first[army & BANNER_BITS]
         + second[army >> 9 & BANNER_BITS]
         + third[army >> 18 & BANNER_BITS]
@@ -113,9 +144,6 @@ def _worth(army: int) -> float:
         + fifth[army >> 36 & BANNER_BITS]
         + sixth[army >> 45]
     )
-    count = army.bit_count()
-    most = max((sums & _SIZES).to_bytes(_GROUPS))
-    return 1.5 * most - 3.0 * count + 0.2 * (sums >> 8 * _GROUPS) / count
 
 
 def dealer(view: View) -> Callable[[random.Random], Game]:

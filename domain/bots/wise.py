@@ -42,7 +42,7 @@ def choose(
     # A search draws much: from dice of its own, that are as fast for system dice.
     dice = random.Random(rng.getrandbits(128))
     eye = EYES[view["ruleset"]]
-    ratings = eye.rate(view, moves)
+    ratings = eye.weigh(view, moves)
     order = sorted(range(len(moves)), key=lambda place: (-ratings[place], dice.random()))[:TRIED]
     best = ratings[order[0]]
     trials = [_Trial(moves[place], eye.TRUST * (ratings[place] - best)) for place in order]

@@ -29,7 +29,7 @@ def table(ruleset: str) -> Game:
 def looks_best(game: Game, seat: int, move: dict[str, Any]) -> bool:
     shown = view(game, Viewer(seat))
     moves = every(shown["you"]["legal_moves"])
-    ratings = EYES[game.ruleset].rate(shown, moves)
+    ratings = EYES[game.ruleset].weigh(shown, moves)
     return ratings[moves.index(move)] == max(ratings)
 
 
