@@ -18,7 +18,7 @@ class Eye(Protocol):
     """What a bot has to know of one game."""
 
     TRUST: float
-    """What a point of rating is worth beside a won playout."""
+    """What a point of weight is worth beside a won playout."""
     PLAYED: int
     """So many moves can be played in a bot's 50 ms."""
 
@@ -32,7 +32,7 @@ class Eye(Protocol):
         """Deals games in which the seat sees this view, each of them equally likely."""
 
     def quick(self, game: Game) -> Move:
-        """The best-weighed move of whose turn it is, chosen fast: what playouts play."""
+        """The best-rated move of whose turn it is, chosen fast: what playouts play."""
 
 
 EYES: dict[str, Eye] = {"halleluja": halleluja_eye, "vallelujah": vallelujah_eye}

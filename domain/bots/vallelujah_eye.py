@@ -25,8 +25,8 @@ from ..vallelujah.units import (
 from . import worlds
 from .choices import Move, View
 
-TRUST = 2.0
-PLAYED = 1200
+TRUST = 4.0
+PLAYED = 1000
 
 Worth = Callable[[int], float]
 """How good it is to hold an army, which is not empty."""
@@ -67,32 +67,32 @@ def weigh(view: View, moves: list[Move]) -> list[float]:
 
 
 def quick(game: Game) -> Move:
-    """The best-weighed move of whose turn it is."""
+    """The best-rated move of whose turn it is."""
     assert game.turn is not None
     army, arena = game.play.armies[game.turn.seat], game.play.arena
     if not arena:
         if army.bit_count() == 1 or may_lead_all(game, army):
             return {"type": "lead", "units": list(BATTALIONS[army].names)}
-        left = max([army ^ 1 << number for number in numbers(army)], key=_by_battalions)
+        left = max([army ^ 1 << number for number in numbers(army)], key=_at_a_glance)
         return {"type": "lead", "units": [_name(army ^ left)]}
-    found = beaters(army, arena)
     taken = [1 << number for number in numbers(arena)]
+    found = beaters(army, arena)
     if not found:
-        captured = max(taken, key=lambda unit: _by_battalions(army | unit))
+        captured = max(taken, key=lambda unit: _at_a_glance(army | unit))
         return {"type": "take", "take": _name(captured)}
-    best, captured, highest = found[0], 0, -_WINS
+    highest, move = -_WINS, None
     for battalion in found:
         left = army ^ battalion.units
         if not left:
             return {"type": "beat", "units": list(battalion.names)}
         for unit in taken:
-            worth = _by_battalions(left | unit)
-            if worth > highest:
-                best, captured, highest = battalion, unit, worth
-    move: Move = {"type": "beat", "units": list(best.names)}
-    if len(taken) > 1:
-        move["take"] = _name(captured)
-    return move
+            rating = _at_a_glance(left | unit) + _PER_FIELDED * battalion.size
+            if rating > highest:
+                highest, move = rating, (battalion, unit)
+    assert move is not None
+    battalion, unit = move
+    beat: Move = {"type": "beat", "units": list(battalion.names)}
+    return beat if len(taken) == 1 else {**beat, "take": _name(unit)}
 
 
 def _name(unit: int) -> str:
@@ -113,6 +113,7 @@ def _ratings(view: View, moves: list[Move], worth: Worth, per_fielded: float) ->
     return ratings
 
 
+@lru_cache(maxsize=1 << 16)
 def _at_a_glance(army: int) -> float:
     """Few units, many of them in one group, strong ones."""
     sums, count = _sums(army), army.bit_count()
@@ -120,7 +121,6 @@ def _at_a_glance(army: int) -> float:
     return 1.5 * most - 3.0 * count + 0.2 * (sums >> _ABOVE) / count
 
 
-@lru_cache(maxsize=1 << 16)
 def _by_battalions(army: int) -> float:
     """Few battalions, of strong units."""
     return 0.3 * (_sums(army) >> _ABOVE) / army.bit_count() - _battalions(army)

@@ -1,4 +1,4 @@
-"""The bot `wise`: tries its best-looking moves on games that it may be in.
+"""The bot `wise`: tries its weightiest moves on games that it may be in.
 
 A determinised search (perfect-information Monte Carlo): what the seat does not see is dealt at
 random, every move that is tried is played out on the same deals by the quick eyes of all seats,
@@ -18,7 +18,7 @@ from .choices import Entry, Late, Move, View, every
 from .eyes import EYES, Eye
 
 TRIED = 4
-"""So many of the moves that look best are tried."""
+"""So many of the moves that weigh most are tried."""
 PER_CARD = 0.15
 """What each card is worth, beside a won round, that the others are left with when it ends."""
 
@@ -42,10 +42,10 @@ def choose(
     # A search draws much: from dice of its own, that are as fast for system dice.
     dice = random.Random(rng.getrandbits(128))
     eye = EYES[view["ruleset"]]
-    ratings = eye.weigh(view, moves)
-    order = sorted(range(len(moves)), key=lambda place: (-ratings[place], dice.random()))[:TRIED]
-    best = ratings[order[0]]
-    trials = [_Trial(moves[place], eye.TRUST * (ratings[place] - best)) for place in order]
+    weights = eye.weigh(view, moves)
+    order = sorted(range(len(moves)), key=lambda place: (-weights[place], dice.random()))[:TRIED]
+    best = weights[order[0]]
+    trials = [_Trial(moves[place], eye.TRUST * (weights[place] - best)) for place in order]
     deal = eye.dealer(view)
     context = Context(dice.randbytes(32))
     stages = (len(trials) - 1).bit_length()

@@ -116,9 +116,7 @@ def _taken(arena: Battalion, take: str | None, rule: str) -> str:
             take_from=list(arena.names),
         )
     if take not in arena.names:
-        raise illegal(
-            rule, f"{take} is not in the arena.", take=take, take_from=list(arena.names)
-        )
+        raise illegal(rule, f"{take} is not in the arena.", take=take, take_from=list(arena.names))
     return take
 
 

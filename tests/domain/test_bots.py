@@ -169,7 +169,7 @@ def test_quick_eyes_see_as_well_as_slow_ones(ruleset: str, seats: int) -> None:
             ]
             quick_move = eye.quick(game)
             assert quick_move in moves
-            ratings = eye.weigh(seen_by(game, seat), [quick_move, *moves])
+            ratings = eye.rate(seen_by(game, seat), [quick_move, *moves])
             assert ratings[0] == max(ratings)
             looked += 1
             push(game, rng.choice([quick_move, rng.choice(moves)]), CONTEXT)
