@@ -10,6 +10,7 @@ from eventstore.settings import Settings, SettingsError
 
 from . import (
     attempts,
+    disputes,
     docs,
     documentation,
     events,
@@ -59,7 +60,7 @@ def create_app(
     _register_store_errors(app)
     api = documentation.create_api(app)
     resources = (players, me, rulesets, games, seats, invites, play, events, states, attempts)
-    for module in resources:
+    for module in (*resources, disputes):
         api.register_blueprint(module.blueprint, url_prefix=BASE)
     api.register_blueprint(health.blueprint)
     api.register_blueprint(jwks.blueprint)

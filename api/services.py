@@ -14,6 +14,7 @@ from pathlib import Path
 from flask import Flask, current_app
 
 from eventstore.attempts import Attempts
+from eventstore.disputes import Disputes
 from eventstore.executor import Executor
 from eventstore.invites import Invites
 from eventstore.lists import Lists
@@ -41,6 +42,7 @@ class Services:
     standings: Standings
     attempts: Attempts
     looks: Looks
+    disputes: Disputes
 
 
 def over(store: Store, signing_keys: Path, *, serving: bool = False) -> Services:
@@ -57,6 +59,7 @@ def over(store: Store, signing_keys: Path, *, serving: bool = False) -> Services
         Standings(store.pool),
         executor.attempts,
         Looks(store.database),
+        Disputes(store, executor.attempts),
     )
 
 

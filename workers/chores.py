@@ -40,6 +40,7 @@ CHORES: dict[str, Chore] = {
     "purge-answers": Chore(300, housekeeping.purge_answers),
     "purge-creations": Chore(300, housekeeping.purge_creations),
     "purge-attempts": Chore(3600, housekeeping.purge_attempts),
+    "settle-disputes": Chore(60, housekeeping.settle_disputes),
     "close-lobbies": Chore(60, housekeeping.close_lobbies),
     "forget-nodes": Chore(3600, housekeeping.forget_nodes),
     "give-back": Chore(1, outages.give_back),

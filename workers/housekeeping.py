@@ -8,6 +8,7 @@ from collections.abc import Callable
 from domain.commands import CloseTable
 from eventstore.attempts import Attempts
 from eventstore.chores import Housekeeping
+from eventstore.disputes import Disputes
 from eventstore.health import HealthRows
 from workers.resources import Resources
 from workers.settling import described
@@ -42,6 +43,12 @@ def purge_attempts(resources: Resources) -> None:
 def forget_nodes(resources: Resources) -> None:
     """Forget worker nodes that ended without a word."""
     HealthRows(resources.store().pool).forget_nodes()
+
+
+def settle_disputes(resources: Resources) -> None:
+    """Settle the disputes that waited for the end of their game."""
+    executor = resources.executor()
+    Disputes(executor.store, executor.attempts).settle_waiting(BATCH_ROWS)
 
 
 def close_lobbies(resources: Resources) -> None:

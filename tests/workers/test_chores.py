@@ -9,8 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from domain.commands import ChangeSeat, SeatBot
+from domain.commands import ChangeSeat, MakeMove, Resign, SeatBot
+from domain.refusals import Refused
+from eventstore.attempts import KEEP
 from eventstore.chores import FIRST_RETRY_SECONDS, ChoreRows
+from eventstore.disputes import Disputes, Filing
 from eventstore.executor import Executor
 from eventstore.pool import Pool, open_pool
 from eventstore.settings import Settings
@@ -167,3 +170,29 @@ def test_every_chore_runs_on_an_empty_service(scratch: Scratch, resources: Clock
     ChoreRunner(resources).tick()
     rows = scratch.execute("SELECT name, failures, done_at IS NOT NULL FROM chores")
     assert sorted(rows) == sorted((name, 0, True) for name in CHORES)
+
+
+def test_old_attempts_go_and_pending_disputes_are_settled(
+    scratch: Scratch, resources: Clocked
+) -> None:
+    executor = resources.executor()
+    table = open_table(executor, "vallelujah")
+    with pytest.raises(Refused):
+        executor.execute(table.game_id, MakeMove(table.waiting(), table.a_move()))
+    CHORES["purge-attempts"].run(resources)
+    assert len(executor.attempts.page(table.game_id).items) == 1
+    disputes = Disputes(executor.store, executor.attempts)
+    filing = Filing(table.waiting(), "Unfair.", version=5, claim="shuffle")
+    filed, _ = disputes.file(table.game_id, filing, check=lambda _: None)
+    CHORES["settle-disputes"].run(resources)
+    assert filed.pending
+    assert len(disputes.stream(table.game_id)) == 1
+    executor.execute(table.game_id, Resign(table.mover()))
+    CHORES["settle-disputes"].run(resources)
+    assert [event.type for event in disputes.stream(table.game_id)] == [
+        "dispute.filed",
+        "dispute.settled",
+    ]
+    scratch.advance(KEEP.total_seconds() + 1)
+    CHORES["purge-attempts"].run(resources)
+    assert executor.attempts.page(table.game_id).items == []

@@ -1,0 +1,25 @@
+"""The statements on disputes. Each one of a game names it, so that it can be sharded."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+EVENTS: LiteralString = """
+SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8'),
+    string_agg(x.hash, ''::bytea)
+FROM (
+    SELECT body, hash FROM dispute_events WHERE game_id = %(game_id)s::uuid ORDER BY version
+) x
+"""
+
+APPEND: LiteralString = """
+SELECT status, version FROM append_dispute(
+    %(game_id)s::uuid, %(version)s::int, %(rest)s::text, %(dispute_id)s::uuid,
+    %(pending)s::boolean, %(token_id)s::uuid, %(key)s::text, %(path)s::text,
+    %(body_hash)s::bytea, %(keep)s::interval)
+"""
+
+WAITING: LiteralString = """
+SELECT DISTINCT p.game_id::text FROM pending_disputes p JOIN games g ON g.game_id = p.game_id
+WHERE g.status IN ('finished', 'cancelled', 'abandoned') LIMIT %(limit)s
+"""
