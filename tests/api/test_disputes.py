@@ -450,7 +450,7 @@ def test_a_finding_says_the_same_under_newer_rules(
         dispute(duel, duel.host, version=version)
     scratch.advance(100)
     late = refuse(duel, duel.mover(), type="take", take="crimson-1", round=1, turn=2)
-    dispute(duel, duel.clients[1 - duel.game()["turn"]["seat"]], version=made["version"])
+    dispute(duel, duel.mover(), version=made["version"], statement="Nor that.")
     assert late["code"] == "turn-expired"
     duel.host.post(f"{duel.url}/resign", expect=200)
     loaded = opened.store.load(duel.game_id)
