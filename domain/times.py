@@ -19,6 +19,6 @@ def from_micros(micros: int) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"
 
 
-def plus_seconds(text: str, seconds: int) -> str:
-    """The recorded time `seconds` after `text`."""
-    return from_micros(to_micros(text) + seconds * 1_000_000)
+def plus_seconds(text: str, seconds: float) -> str:
+    """The recorded time `seconds` after `text`, to the microsecond."""
+    return from_micros(to_micros(text) + round(seconds * 1_000_000))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any, Protocol
 
 import psycopg
@@ -30,6 +31,7 @@ from domain.game import Decision, Game, bind, decide, lands_once, overdue
 from domain.outages import owed
 from domain.refusals import Refused
 from domain.state import LOBBY
+from domain.times import plus_seconds
 
 from . import opening
 from .appending import APPENDED, Append, Appended
@@ -95,13 +97,16 @@ class Executor:
         judged: Loaded | None = None
         received = ""
         round_named = command.round if isinstance(command, MakeMove) else None
+        began = monotonic()
 
         def judge(loaded: Loaded) -> Decision:
             return decide(loaded.game, self.with_kept(loaded, meant), _context(loaded))
 
         def look(loaded: Loaded) -> None:
             nonlocal meant, judged, received
-            judged, received = loaded, received or loaded.now
+            judged = loaded
+            # By the record's clock, less what has passed since: nobody's own clock matters.
+            received = received or plus_seconds(loaded.now, began - monotonic())
             if isinstance(meant, MakeMove):
                 meant = bind(loaded.game, meant)
 

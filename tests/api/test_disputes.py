@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 import psycopg
@@ -15,6 +16,7 @@ from domain import registry
 from domain.rules import Rule
 from domain.vallelujah.ruleset import Vallelujah
 from eventstore import disputes as store
+from eventstore import executor
 from eventstore.appending import Append, Appended
 from tests.api.client import Client
 from tests.api.tables import Table
@@ -105,6 +107,7 @@ def test_a_move_that_was_received_in_time_and_recorded_too_late(
     def slow(wanted: Append) -> Appended:
         monkeypatch.undo()
         scratch.advance(100)
+        monkeypatch.setattr(executor, "monotonic", lambda: monotonic() + 100)
         return append(wanted)
 
     move = match.choice()
