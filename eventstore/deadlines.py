@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
-from . import sql, sql_service
+from . import sql, sql_batches, sql_service
 from .database import Database
 from .pool import Pool
 from .service import HOLD_SECONDS
@@ -21,6 +21,19 @@ class Due(NamedTuple):
     turn: int
     due_at: str
     reclaimed: bool
+
+
+class DueTurn(Protocol):
+    """The row of a due turn."""
+
+    @property
+    def game_id(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def round(self) -> int: ...
+    @property
+    def turn(self) -> int: ...
 
 
 class Deadlines:
@@ -47,9 +60,14 @@ class Deadlines:
         rows = self._database.run(sql.NEXT_DUE, {})
         return float(rows[0][0]) if rows else None
 
-    def release(self, dues: Iterable[Any]) -> None:
+    def release(self, dues: Iterable[DueTurn]) -> None:
         """Give claims back unsettled, so that anyone may claim them at once, as if for the first
         time."""
-        for due in sorted(dues, key=lambda due: due.game_id):
-            row = {"game_id": due.game_id, "kind": due.kind, "round": due.round, "turn": due.turn}
-            self._database.run(sql.RELEASE, row)
+        rows = list(dues)
+        parameters = {
+            "game_ids": [due.game_id for due in rows],
+            "kinds": [due.kind for due in rows],
+            "rounds": [due.round for due in rows],
+            "turns": [due.turn for due in rows],
+        }
+        self._database.run(sql_batches.RELEASE_MANY, parameters)

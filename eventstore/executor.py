@@ -225,7 +225,7 @@ class Executor:
         pause = Pause(self.patience)
         while True:
             loaded = self.load(game_id, None)
-            if not _runs(loaded.game, round_number, turn):
+            if not runs(loaded.game, round_number, turn):
                 self.store.drop_deadline(game_id, "turn", round_number, turn)
                 return None
             if not overdue(loaded.game, loaded.now):
@@ -269,7 +269,7 @@ class Executor:
             running = game.turn
             if (
                 running is None
-                or not _runs(game, round_number, turn)
+                or not runs(game, round_number, turn)
                 or game.seats[running.seat].bot is None
             ):
                 self.store.drop_deadline(game_id, "bot", round_number, turn)
@@ -464,6 +464,6 @@ def _forbid(check: Check | None, game: Game) -> None:
         check(game)
 
 
-def _runs(game: Game, round_number: int, turn: int) -> bool:
+def runs(game: Game, round_number: int, turn: int) -> bool:
     running = game.turn
     return running is not None and (game.round, running.number) == (round_number, turn)

@@ -36,9 +36,11 @@ LEAST_ID = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """`age` is how many seconds ago a process last said that it takes moves, None if none ever
-    did; `outages` are those that were asked for, the oldest first."""
+    """`now` is the database's clock; `age` is how many seconds ago a process last said that it
+    takes moves, None if none ever did; `outages` are those that were asked for, the oldest first.
+    """
 
+    now: str
     age: float | None
     outages: tuple[Outage, ...]
 
@@ -78,8 +80,8 @@ class ServiceTime:
     def look(self, since: str) -> Service:
         """How the service is now, and the outages that ended after `since` (RFC 3339)."""
         rows = self._database.run(sql_service.SERVICE, {"since": since})
-        outages = tuple(Outage(began, ended) for _, began, ended in rows if began is not None)
-        return Service(rows[0][0], outages)
+        outages = tuple(Outage(began, ended) for _, _, began, ended in rows if began is not None)
+        return Service(rows[0][0], rows[0][1], outages)
 
     def unswept(self) -> list[Unswept]:
         """The outages that have not been given back to every running turn, the oldest first."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from .sql import RFC3339
+from .sql import NOW, RFC3339
 
 BEAT: LiteralString = "SELECT beat(%(fresh)s::float8, %(gap)s::float8)"
 
 SERVICE: LiteralString = f"""
-SELECT (SELECT extract(epoch FROM clock_timestamp() - beat_at)::float8 FROM service_time),
+SELECT {NOW}, (SELECT extract(epoch FROM clock_timestamp() - beat_at)::float8 FROM service_time),
     to_char(began_at AT TIME ZONE 'UTC', '{RFC3339}'),
     to_char(ended_at AT TIME ZONE 'UTC', '{RFC3339}')
 FROM (VALUES (true)) one LEFT JOIN outages ON ended_at > %(since)s::timestamptz

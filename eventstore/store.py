@@ -132,7 +132,7 @@ class Store:
             return None
         bodies, hashes, secret, rematch_of, version = row
         try:
-            game = _folded(fold_round, game_id, _decided(bodies))
+            game = folded(fold_round, game_id, decided(bodies))
             if game.version == version:
                 return self._keep(read.loaded(game, hashes, secret, rematch_of))
         except Broken:
@@ -146,7 +146,7 @@ class Store:
         if row is None:
             return None
         bodies, hashes, secret, rematch_of, _ = row
-        game = _folded(fold, game_id, _decided(bodies))
+        game = folded(fold, game_id, decided(bodies))
         return self._keep(read.loaded(game, hashes, secret, rematch_of))
 
     def _go_on(self, known: Loaded, idempotency: Idempotency | None) -> Loaded | None:
@@ -158,7 +158,7 @@ class Store:
             return None
         bodies, hashes, _ = row
         if bodies is not None:
-            game = _folded(_go_through, game.copy(), _decided(bodies))
+            game = folded(_go_through, game.copy(), decided(bodies))
         loaded = read.loaded(game, hashes, known.secret, known.rematch_of)
         return loaded if bodies is None else self._keep(loaded)
 
@@ -207,7 +207,7 @@ class Store:
         """The game as it stood after the event `version`; None if there is no such event."""
         if version < 1:
             return None
-        game = _folded(fold, game_id, self.events(game_id, 0, version))
+        game = folded(fold, game_id, self.events(game_id, 0, version))
         return game if game.version == version else None
 
     def head(self, game_id: str) -> Head | None:
@@ -307,7 +307,7 @@ def _knows(game: Game, since: int | None) -> bool:
     return since is None or game.known_from <= max(1, since)
 
 
-def _decided(bodies: bytes) -> list[Event]:
+def decided(bodies: bytes) -> list[Event]:
     """The events of a JSON array of bodies."""
     return [
         Event(each["version"], each["type"], each["by"], each["data"], each["at"])
@@ -321,7 +321,7 @@ def _go_through(game: Game, events: Iterable[AnyEvent]) -> Game:
     return game
 
 
-def _folded(
+def folded(
     folding: Callable[[Start, Iterable[AnyEvent]], Game], start: Start, events: Iterable[AnyEvent]
 ) -> Game:
     """`folding(start, events)`, which begins at a game's id or at a position."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 import time
 
+from eventstore import batches
+from eventstore.errors import OutOfService
 from eventstore.service import ServiceTime
+from workers import figures
 from workers.resources import Resources
 from workers.settling import described
 
 log = logging.getLogger(__name__)
 
-BATCH_ROWS = 200
-"""How many turns are looked at before it is noted how far the work has come."""
+BATCH_ROWS = 50
+"""How many turns are looked at together; it is noted after each batch how far the work has come."""
 
 LONGEST_SECONDS = 30.0
 """The work is interrupted after so long, well before its lease runs out, and goes on at once."""
@@ -28,9 +31,16 @@ def give_back(resources: Resources) -> None:
     for outage in service.unswept():
         after = outage.swept_to
         while running := service.running(after, BATCH_ROWS):
-            for turn in running:
+            executor = resources.executor()
+            try:
+                settled = batches.expire(executor, running)
+            except OutOfService:
+                return
+            for _, outcome in settled.expired:
+                figures.observe_expiry(outcome.events)
+            for turn in settled.left:
                 try:
-                    resources.executor().give_back(turn.game_id)
+                    executor.give_back(turn.game_id)
                 except Exception as error:
                     log.error(
                         "Game %s got no time back: %s",

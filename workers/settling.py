@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from eventstore import batches
+from eventstore.deadlines import Deadlines
 from eventstore.errors import OutOfService, Unavailable
 from eventstore.executor import Executor
 from workers import figures
@@ -49,22 +51,64 @@ HANDLERS: Mapping[str, Callable[[Executor, DueTurn], bool]] = {"turn": expire, "
 
 
 def settle(executor: Executor, dues: Iterable[DueTurn]) -> Counter[str]:
-    """Settle each due turn, each on its own: counts of `settled`, `stale`, `failed` and `left`.
+    """Settle due turns: counts of `settled`, `stale`, `failed` and `left`.
 
-    Never raises for one turn's trouble. The row of a turn that was not settled stays, and is
-    claimed again after its lease. A kind that this release does not know is left to a newer one.
+    Expired turns go together, in few round trips, and whatever does not go through so is settled
+    one by one, as bots' moves are. Never raises for one turn's trouble. The row of a turn that was
+    not settled stays, and is claimed again after its lease; while no process takes moves it is
+    given back at once. A kind that this release does not know is left to a newer one.
     """
     tally: Counter[str] = Counter()
+    remaining = list(dues)
+    try:
+        remaining = _together(executor, remaining, tally)
+        _one_by_one(executor, remaining, tally)
+    except OutOfService:
+        _give_up(executor, remaining, tally)
+    except Unavailable as error:
+        log.warning("The store could not take a batch of due turns: %s", described(error))
+        for due in remaining:
+            _count(tally, due, "failed")
+    return tally
+
+
+def _together(executor: Executor, dues: list[DueTurn], tally: Counter[str]) -> list[DueTurn]:
+    """Expire turns in a batch; the due rows that are left. Raises before anything is done."""
+    turns = [due for due in dues if due.kind == "turn"]
+    if not turns:
+        return dues
+    try:
+        result = batches.expire(executor, turns)
+    except (OutOfService, Unavailable):
+        raise
+    except Exception as error:
+        log.error("A batch of due turns failed: %s", described(error))
+        return dues
+    done = set()
+    for due, outcome in result.expired:
+        figures.observe_expiry(outcome.events)
+        _count(tally, due, "settled")
+        done.add(due)
+    for due in result.extended:
+        _count(tally, due, "stale")
+        done.add(due)
+    return [due for due in dues if due not in done]
+
+
+def _one_by_one(executor: Executor, dues: list[DueTurn], tally: Counter[str]) -> None:
+    """Settle each on its own. `dues` is what is left of them, whatever is raised."""
     without_store = 0
-    for due in dues:
+    while dues:
+        due = dues[0]
         handler = HANDLERS.get(due.kind)
         if handler is None or without_store >= ATTEMPTS_WITHOUT_STORE:
             _count(tally, due, "left")
+            del dues[0]
             continue
         try:
             settled = handler(executor, due)
         except OutOfService:
-            _count(tally, due, "left")
+            raise
         except Unavailable as error:
             without_store += 1
             _count(tally, due, "failed")
@@ -77,7 +121,16 @@ def settle(executor: Executor, dues: Iterable[DueTurn]) -> Counter[str]:
         else:
             without_store = 0
             _count(tally, due, "settled" if settled else "stale")
-    return tally
+        del dues[0]
+
+
+def _give_up(executor: Executor, dues: list[DueTurn], tally: Counter[str]) -> None:
+    for due in dues:
+        _count(tally, due, "left")
+    try:
+        Deadlines(executor.store.pool).release(dues)
+    except Exception as error:
+        log.warning("Claims could not be given back: %s", described(error))
 
 
 def _count(tally: Counter[str], due: DueTurn, outcome: str) -> None:

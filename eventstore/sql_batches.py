@@ -1,0 +1,32 @@
+"""The statements on many games at a time. They read, or touch rows that belong to no move."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+LOAD_MANY: LiteralString = """
+SELECT g.game_id::text, e.bodies, e.hash, g.secret, g.rematch_of::text, g.version
+FROM games g
+CROSS JOIN LATERAL (
+    SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8') AS bodies,
+        (array_agg(x.hash ORDER BY x.version DESC))[1] AS hash
+    FROM (
+        SELECT version, body, hash FROM events
+        WHERE game_id = g.game_id AND version <= coalesce(g.started_version, g.version)
+        UNION ALL
+        SELECT version, body, hash FROM events
+        WHERE game_id = g.game_id AND version >= g.round_version
+        ORDER BY version
+    ) x
+) e
+WHERE g.game_id = ANY(%(game_ids)s::uuid[])
+"""
+"""Games with the events of their lobby and of their latest round."""
+
+RELEASE_MANY: LiteralString = """
+UPDATE deadlines d SET claimed_until = '-infinity', claims = 0
+FROM unnest(%(game_ids)s::uuid[], %(kinds)s::text[], %(rounds)s::int[], %(turns)s::int[])
+    AS given(game_id, kind, round, turn)
+WHERE d.game_id = given.game_id AND d.kind = given.kind AND d.round = given.round
+    AND d.turn = given.turn
+"""

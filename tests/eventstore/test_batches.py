@@ -1,0 +1,216 @@
+"""Many due turns together: as each alone, whatever happens to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import pytest
+
+from domain.commands import MakeMove
+from eventstore import batches
+from eventstore.appending import Append
+from eventstore.chain import verify
+from eventstore.deadlines import Deadlines
+from eventstore.errors import OutOfService
+from eventstore.executor import Executor
+from eventstore.ids import uuid7
+from eventstore.pool import Pool, open_pool
+from eventstore.store import Store
+from tests.databases import Scratch
+from tests.eventstore.tables import Table, open_table
+
+
+class Turn(NamedTuple):
+    game_id: str
+    round: int
+    turn: int
+    kind: str = "turn"
+
+
+@pytest.fixture
+def clock(scratch: Scratch) -> Iterator[Pool]:
+    """Connections on a clock that the test moves, with no deadline but the test's own."""
+    forget = "DELETE FROM deadlines; DELETE FROM service_time; DELETE FROM outages"
+    scratch.execute(forget)
+    with open_pool(scratch.clocked_url, 8) as pool:
+        yield pool
+    scratch.execute(forget)
+
+
+@pytest.fixture
+def player(clock: Pool) -> Executor:
+    """Where moves are made: another process than the worker's."""
+    return Executor(Store(clock))
+
+
+@pytest.fixture
+def worker(clock: Pool) -> Executor:
+    return Executor(Store(clock))
+
+
+def tables(executor: Executor, count: int) -> list[Table]:
+    rulesets = ("halleluja", "vallelujah")
+    opened = [open_table(executor, rulesets[n % 2], pause_seconds=0) for n in range(count)]
+    return sorted(opened, key=lambda table: table.game_id)
+
+
+def running(table: Table) -> Turn:
+    game = table.game()
+    assert game.turn is not None
+    return Turn(table.game_id, game.round, game.turn.number)
+
+
+def expiries(table: Table) -> int:
+    events = table.events()
+    verify(events, game_id=table.game_id)
+    return sum(event.type == "turn.expired" for event in events)
+
+
+def test_all_of_them_expire_and_go_on(scratch: Scratch, player: Executor, worker: Executor) -> None:
+    played = tables(player, 7)
+    for times in range(1, 4):
+        scratch.advance(61)
+        dues = [running(table) for table in played]
+        settled = batches.expire(worker, dues)
+        assert [due for due, _ in settled.expired] == dues
+        assert settled.left == settled.idle == settled.extended == []
+        for table, (_, outcome) in zip(played, settled.expired, strict=True):
+            assert outcome.events[0].type == "turn.expired"
+            assert outcome.game.version == table.game().version == outcome.last
+            assert outcome.game.due_at == table.game().due_at
+            assert expiries(table) == times
+    assert Deadlines(worker.store.pool).claim(100, 5) == []
+    scratch.advance(61)
+    claimed = Deadlines(worker.store.pool).claim(100, 5)
+    assert claimed is not None
+    assert {due.game_id for due in claimed} == {table.game_id for table in played}
+
+
+def test_one_game_that_cannot_be_settled_holds_up_no_other(
+    scratch: Scratch, player: Executor, worker: Executor
+) -> None:
+    played = tables(player, 4)
+    scratch.advance(61)
+    dues = [running(table) for table in played]
+    gone, broken = Turn(uuid7(), 1, 1), dues[0]
+    scratch.execute(
+        "UPDATE games SET round_version = round_version + 1 WHERE game_id = %s", (broken.game_id,)
+    )
+    settled = batches.expire(worker, [*dues, gone])
+    assert {due for due, _ in settled.expired} == set(dues[1:])
+    assert set(settled.left) == {broken, gone}
+    scratch.execute(
+        "UPDATE games SET round_version = round_version - 1 WHERE game_id = %s", (broken.game_id,)
+    )
+    assert worker.expire(*broken[:3]) is not None
+
+
+def test_whoever_moved_in_time_is_left_alone(
+    scratch: Scratch, player: Executor, worker: Executor
+) -> None:
+    played = tables(player, 3)
+    scratch.advance(61)
+    batches.expire(worker, [running(table) for table in played])
+    dues = [running(table) for table in played]
+    table = played[1]
+    player.execute(table.game_id, MakeMove(table.mover(), table.a_move()))
+    scratch.advance(61)
+    settled = batches.expire(worker, dues)
+    assert [due for due, _ in settled.expired] == [dues[0], dues[2]]
+    assert settled.left == [dues[1]], "what the worker knew was no longer so"
+    assert worker.expire(*dues[1][:3]) is None
+    assert [expiries(table) for table in played] == [2, 1, 2]
+
+
+def test_what_is_not_due_is_not_touched(
+    scratch: Scratch, player: Executor, worker: Executor
+) -> None:
+    played = tables(player, 2)
+    scratch.advance(30)
+    dues = [running(table) for table in played]
+    settled = batches.expire(worker, dues)
+    assert settled.idle == dues
+    assert [expiries(table) for table in played] == [0, 0]
+
+
+def test_nodes_with_the_same_turns_settle_each_once(
+    scratch: Scratch, player: Executor, clock: Pool
+) -> None:
+    played = tables(player, 10)
+    scratch.advance(61)
+    dues = [running(table) for table in played]
+    workers = [Executor(Store(clock)) for _ in range(4)]
+
+    def settle(worker: Executor) -> int:
+        settled = batches.expire(worker, dues)
+        alone = [worker.expire(*due[:3]) for due in settled.left]
+        return len(settled.expired) + sum(outcome is not None for outcome in alone)
+
+    with ThreadPoolExecutor(4) as nodes:
+        assert sum(nodes.map(settle, workers)) == len(dues)
+    assert [expiries(table) for table in played] == [1] * 10
+
+
+def test_a_batch_that_the_database_refuses_is_left_whole(
+    scratch: Scratch, player: Executor, worker: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = tables(player, 3)
+    scratch.advance(61)
+    dues = [running(table) for table in played]
+    sent: list[str] = []
+    parameters = Append.parameters
+
+    def spoiled(append: Append) -> dict[str, object]:
+        sent.append(append.game_id)
+        good = parameters(append)
+        return good if len(sent) < 3 else {**good, "clock": "set", "round": None}
+
+    monkeypatch.setattr(Append, "parameters", spoiled)
+    settled = batches.expire(worker, dues)
+    monkeypatch.undo()
+    assert settled.expired == []
+    assert settled.left == dues
+    assert [expiries(table) for table in played] == [0, 0, 0], "stored together, or not at all"
+    assert all(worker.expire(*due[:3]) is not None for due in dues)
+
+
+def test_an_outage_is_given_back_in_batches_too(
+    scratch: Scratch, player: Executor, worker: Executor
+) -> None:
+    worker.service.beat()
+    played = tables(player, 4)
+    for _ in range(30):
+        scratch.advance(1)
+        worker.service.beat()
+    scratch.advance(100)
+    dues = [running(table) for table in played]
+    with pytest.raises(OutOfService):
+        batches.expire(worker, dues)
+    worker.service.beat()
+    settled = batches.expire(worker, dues)
+    assert settled.extended == dues
+    assert settled.expired == settled.left == []
+    assert batches.expire(worker, dues).idle == dues
+    for table in played:
+        given = [e.data["seconds"] for e in table.events() if e.type == "turn.extended"]
+        assert len(given) == 1
+        assert given[0] >= 100
+        assert expiries(table) == 0
+    for _ in range(45):
+        scratch.advance(1)
+        worker.service.beat()
+    settled = batches.expire(worker, dues)
+    assert [due for due, _ in settled.expired] == dues
+
+
+def test_claims_are_given_back_at_once(scratch: Scratch, player: Executor, clock: Pool) -> None:
+    tables(player, 3)
+    scratch.advance(61)
+    deadlines = Deadlines(clock)
+    claimed = deadlines.claim(100, 60)
+    assert claimed is not None
+    assert deadlines.claim(100, 60) == []
+    deadlines.release(claimed[1:])
+    assert deadlines.claim(100, 60) == claimed[1:]
