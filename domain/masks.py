@@ -15,9 +15,21 @@ def mask_of(cards: Iterable[str], bits: Mapping[str, int]) -> int:
 
 def nth(held: int, place: int) -> int:
     """The number at `place`, from 0, of those in the mask `held`, ascending."""
+    below = 0
+    # Far up, half of the mask is left out at a time; the last few numbers are counted off.
+    while place > 4:
+        half = held.bit_length() // 2
+        lower = held & (1 << half) - 1
+        count = lower.bit_count()
+        if place < count:
+            held = lower
+        else:
+            place -= count
+            held >>= half
+            below += half
     for _ in range(place):
         held &= held - 1
-    return (held & -held).bit_length() - 1
+    return below + (held & -held).bit_length() - 1
 
 
 def numbers(held: int) -> list[int]:
