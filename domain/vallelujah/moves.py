@@ -68,18 +68,19 @@ class Captures(Sequence[Move]):
     A move is written out where it is read: there can be more than a thousand, of which one is made.
     """
 
-    __slots__ = ("_arena", "_beats", "_contest", "_count", "_wins")
+    __slots__ = ("_arena", "_battalions", "_beats", "_count", "_length", "_wins")
 
     def __init__(self, arena: Battalion, answers: Contest, found: int, army: int) -> None:
         # In JCS bytes `take` sorts before `type`, so a winning beat, which takes nothing, is last.
         self._wins = found & answers.bit.get(army, 0)
         self._beats = found ^ self._wins
         self._count = self._beats.bit_count()
+        self._length = self._count * arena.size + (self._wins > 0)
         self._arena = arena
-        self._contest = answers
+        self._battalions = answers.battalions
 
     def __len__(self) -> int:
-        return self._count * self._arena.size + (self._wins > 0)
+        return self._length
 
     @overload
     def __getitem__(self, index: int) -> Move: ...
@@ -90,11 +91,11 @@ class Captures(Sequence[Move]):
     def __getitem__(self, index: int | slice) -> Move | list[Move]:
         if isinstance(index, slice):
             return list(self)[index]
-        place = index if index >= 0 else len(self) + index
-        if not 0 <= place < len(self):
+        place = index if index >= 0 else self._length + index
+        if not 0 <= place < self._length:
             raise IndexError("no such move")
-        if place == self._count * self._arena.size:
-            return _beat(self._contest.battalions[nth(self._wins, 0)])
+        if self._wins and place == self._length - 1:
+            return _beat(self._battalions[nth(self._wins, 0)])
         taken, place = divmod(place, self._count)
         return self._capture(self._arena.names[taken], nth(self._beats, place))
 
@@ -104,7 +105,7 @@ class Captures(Sequence[Move]):
             for number in found:
                 yield self._capture(unit, number)
         for number in numbers(self._wins):
-            yield _beat(self._contest.battalions[number])
+            yield _beat(self._battalions[number])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -115,7 +116,7 @@ class Captures(Sequence[Move]):
         return repr(list(self))
 
     def _capture(self, unit: str, number: int) -> Move:
-        return {**_beat(self._contest.battalions[number]), "take": unit}
+        return {"type": "beat", "units": list(self._battalions[number].names), "take": unit}
 
 
 def _beat(battalion: Battalion) -> Move:
