@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from domain.game import Game
 from domain.redaction import EVERYTHING, Viewer
+from eventstore.store import Loaded
 
 from .auth import AUDIT
 from .operation import Call
@@ -13,6 +14,17 @@ from .problems import Problem, forbidden, not_found
 from .services import services
 
 Rule = Callable[[Game, Call], None]
+
+
+def load(call: Call, game_id: str) -> Loaded:
+    """The game, if the caller may see it (else 404), for a call whose values are right (else
+    422)."""
+    loaded = services().store.load(game_id)
+    if loaded is None:
+        raise not_found()
+    require_sight(loaded.game, call)
+    call.validate()
+    return loaded
 
 
 def viewer(game: Game, call: Call) -> Viewer:

@@ -30,6 +30,7 @@ from . import (
     seats,
     services,
     states,
+    streams,
 )
 from .encoding import OrjsonProvider
 from .problems import Problem, unavailable
@@ -59,8 +60,8 @@ def create_app(
     _register_headers(app)
     _register_store_errors(app)
     api = documentation.create_api(app)
-    resources = (players, me, rulesets, games, seats, invites, play, events, states, attempts)
-    for module in (*resources, disputes):
+    on_games = (games, seats, invites, play, events, states, streams, attempts, disputes)
+    for module in (players, me, rulesets, *on_games):
         api.register_blueprint(module.blueprint, url_prefix=BASE)
     api.register_blueprint(health.blueprint)
     api.register_blueprint(jwks.blueprint)

@@ -15,9 +15,11 @@ from .problems import Problem
 from .services import services
 
 PREFIX = "abbot_"
+TICKET_PREFIX = "abbot_stream_"
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _DIGITS = 43
 _TOKEN = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_DIGITS}}}")
+_TICKET = re.compile(rf"{TICKET_PREFIX}[0-9A-Za-z]{{{_DIGITS}}}")
 _BEARER = re.compile(r"(?i:Bearer) +(\S+)")
 
 PLAY, READ, AUDIT, ADMIN = "play", "read", "audit", "admin"
@@ -39,12 +41,26 @@ class Access(StrEnum):
 
 def new_token() -> str:
     """A token with 32 random bytes in base 62, and a prefix that secret scanners can find."""
+    return PREFIX + _random()
+
+
+def new_ticket() -> str:
+    """A ticket for the stream of one game, made as a token is."""
+    return TICKET_PREFIX + _random()
+
+
+def is_ticket(text: str) -> bool:
+    """Whether it looks like a ticket."""
+    return _TICKET.fullmatch(text) is not None
+
+
+def _random() -> str:
     number = int.from_bytes(secrets.token_bytes(32))
     digits = []
     for _ in range(_DIGITS):
         number, digit = divmod(number, len(_ALPHABET))
         digits.append(_ALPHABET[digit])
-    return PREFIX + "".join(reversed(digits))
+    return "".join(reversed(digits))
 
 
 def token_hash(token: str) -> bytes:
@@ -72,11 +88,13 @@ def authenticate(access: Access) -> Caller | None:
     return caller
 
 
-def unauthenticated() -> Problem:
+def unauthenticated(
+    detail: str = "This needs a token: Authorization: Bearer abbot_…",
+) -> Problem:
     """401 for a request without a token that needs one."""
     return Problem(
         "unauthenticated",
-        "This needs a token: Authorization: Bearer abbot_…",
+        detail,
         headers={"WWW-Authenticate": 'Bearer realm="abbot"'},
     )
 

@@ -48,6 +48,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "description": 'Only if the game is still at this version, as `"17"`; else 412.',
         "schema": {"type": "string"},
     },
+    "LastEventId": {
+        "in": "header",
+        "name": "Last-Event-ID",
+        "description": "The version of the last event that you have; wins over `after`.",
+        "schema": {"type": "string", "pattern": "^[0-9]*$"},
+    },
     "IfNoneMatch": {
         "in": "header",
         "name": "If-None-Match",
@@ -91,9 +97,15 @@ _STATUS_NAMES = {
     413: "TooLarge",
     415: "UnsupportedMediaType",
     422: "Unprocessable",
+    429: "TooManyRequests",
     503: "Unavailable",
 }
-_STATUS_HEADERS = {401: ("WWW-Authenticate",), 412: ("ETag",), 503: ("Retry-After",)}
+_STATUS_HEADERS = {
+    401: ("WWW-Authenticate",),
+    412: ("ETag",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
 _PATH_PARAMETERS = {
     "game_id": "The game.",
     "player_id": "The player.",
@@ -265,6 +277,7 @@ def _document(declared: Operation, view: Any) -> dict[str, Any]:
             ("IdempotencyKey", declared.idempotent),
             ("IfMatch", declared.if_match),
             ("IfNoneMatch", declared.if_none_match),
+            ("LastEventId", declared.last_event_id),
         )
         if used
     ]
@@ -326,6 +339,9 @@ def _answer(answer: Answer) -> dict[str, Any]:
     document: dict[str, Any] = {"description": answer.meaning}
     if answer.headers:
         document["headers"] = {name: _header(name) for name in answer.headers}
+    if answer.media is not None:
+        # Without a type: tools differ on whether such a body is one text or many messages.
+        document["content"] = {answer.media: {"schema": {"description": answer.meaning}}}
     if answer.schema is not None:
         content: dict[str, Any] = {"schema": answer.schema}
         document["content"] = {encoding.MEDIA_TYPE: content}

@@ -61,14 +61,20 @@ def require_match(version: int) -> None:
     )
 
 
+def unchanged(tag: str) -> bool:
+    """Whether this is a read whose If-None-Match names `tag` (weakly compared)."""
+    if "If-None-Match" not in request.headers or request.method not in ("GET", "HEAD"):
+        return False
+    tags = _tags("If-None-Match")
+    return tags is None or any(tag == other for _, other in tags)
+
+
 def conditional(response: Response, tag: str) -> Response:
-    """`response` with the ETag `tag`, or 304 if If-None-Match names it (weakly compared)."""
+    """`response` with the ETag `tag`, or 304 if that is what the caller has."""
     response.headers["ETag"] = f'"{tag}"'
-    if "If-None-Match" in request.headers and request.method in ("GET", "HEAD"):
-        tags = _tags("If-None-Match")
-        if tags is None or any(tag == other for _, other in tags):
-            response.status_code = 304
-            response.set_data(b"")
-            for header in ("Content-Type", "Content-Length", "Link"):
-                response.headers.pop(header, None)
+    if unchanged(tag):
+        response.status_code = 304
+        response.set_data(b"")
+        for header in ("Content-Type", "Content-Length", "Link"):
+            response.headers.pop(header, None)
     return response

@@ -6,12 +6,11 @@ from flask import Response, current_app
 
 from eventstore import exports
 
-from . import access, encoding, etags, paging, presenting, responses
+from . import access, encoding, etags, paging, presenting, responses, waits
 from .auth import Access
 from .documentation import Blueprint
 from .negotiation import NDJSON
 from .operation import Answer, Call, operation
-from .problems import not_found
 from .schemas.events import EventList, EventsQuery
 from .services import services
 
@@ -34,7 +33,7 @@ PAGE = 100
         )
     },
     query=EventsQuery,
-    problems=("not-found",),
+    problems=("not-found", "rate-limited"),
     if_none_match=True,
     offered=(encoding.MEDIA_TYPE, NDJSON),
 )
@@ -42,19 +41,16 @@ def list_events(call: Call, game_id: str) -> Response:
     """List a game's events.
 
     As the caller may see them; once the game is over everything is open, and anyone who may see
-    the game can check the chain of hashes. Go on with `after`, the last version that you have.
+    the game can check the chain of hashes. Go on with `after`, the last version that you have; with
+    `wait` the answer comes as soon as there is more, or empty when the time is up or the game over.
 
     As NDJSON it is an export that `./abbot verify` and other verifiers check offline: each line is
     the canonical JSON (RFC 8785) of an event, and the last one has the type `export.signed` and,
     as a compact JWS, the game's last event signed.
     """
     store = services().store
-    loaded = store.load(game_id)
-    if loaded is None:
-        raise not_found()
+    loaded = waits.for_events(call, lambda: access.load(call, game_id))
     game = loaded.game
-    access.require_sight(game, call)
-    call.validate()
     after = call.query["after"]
     lines = call.media_type == NDJSON
     limit = call.query.get("limit", game.version if lines else PAGE)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from domain.commands import ChangeTable, Command, CreateGame
 from domain.game import Game, Refused
 from eventstore.errors import KeyReused
 from eventstore.lists import SeatSummary, Summary
 
-from . import access, changing, paging, presenting, responses
+from . import access, changing, paging, presenting, responses, waits
 from .auth import AUDIT, Access, unauthenticated
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
-from .problems import not_found
 from .schemas import games as schemas
 from .services import services
 
@@ -63,18 +62,31 @@ def create_game(call: Call) -> Response:
     access=Access.OPTIONAL,
     answers={200: Answer("A page of games.", schemas.GameList, ("ETag", "Link"))},
     query=schemas.GamesQuery,
+    problems=("rate-limited",),
     if_none_match=True,
 )
 def list_games(call: Call) -> Response:
     """List tables and games.
 
-    Those that the caller may see, newest first. `mine` and `turn` need a token.
+    Those that the caller may see, newest first. `mine` and `turn` need a token. With `turn=me` and
+    `wait` one call tells an app that some game needs its player.
     """
     call.validate()
-    query = call.query
-    mine, my_turn = query.get("mine", False), "turn" in query
+    mine, my_turn = call.query.get("mine", False), "turn" in call.query
     if (mine or my_turn) and call.caller is None:
         raise unauthenticated()
+
+    def look() -> tuple[Response, bool]:
+        response, count = _page(call, mine=mine, my_turn=my_turn)
+        conditional = "If-None-Match" in request.headers
+        return response, response.status_code != 304 if conditional else count > 0
+
+    return waits.for_turn(call, look) if my_turn else look()[0]
+
+
+def _page(call: Call, *, mine: bool, my_turn: bool) -> tuple[Response, int]:
+    """A page of games as an answer, and how many there are on it."""
+    query = call.query
     page = services().lists.games(
         viewer=call.player_id,
         everything=call.caller is not None and AUDIT in call.caller.scopes,
@@ -87,11 +99,10 @@ def list_games(call: Call) -> Response:
     )
     items = [_summary(each) for each in page.items]
     if page.next is None:
-        return responses.tagged({"items": items})
+        return responses.tagged({"items": items}), len(items)
     cursor = paging.cursor(page.next)
-    return paging.link_next(
-        responses.tagged({"items": items, "next_cursor": cursor}), cursor=cursor
-    )
+    response = responses.tagged({"items": items, "next_cursor": cursor})
+    return paging.link_next(response, cursor=cursor), len(items)
 
 
 @blueprint.route("/games/<id:game_id>", methods=["GET"])
@@ -99,21 +110,20 @@ def list_games(call: Call) -> Response:
     "getGame",
     access=Access.OPTIONAL,
     answers={200: Answer("The game.", schemas.Game, ("ETag",))},
-    query=schemas.GameQuery,
-    problems=("not-found",),
+    query=schemas.WaitingGameQuery,
+    problems=("not-found", "rate-limited"),
     if_none_match=True,
 )
 def get_game(call: Call, game_id: str) -> Response:
     """Get a game.
 
     As the caller may see it: with their own hand if they have a seat, with every hand once it is
-    over.
+    over. With If-None-Match and `wait` the answer comes as soon as something has changed, or as a
+    304 when the time is up.
     """
-    loaded = services().store.load(game_id)
-    if loaded is None:
-        raise not_found()
-    access.require_sight(loaded.game, call)
-    call.validate()
+    loaded = waits.for_change(
+        call, lambda: access.load(call, game_id), lambda loaded: tag(loaded.game, loaded.rematch)
+    )
     body = presenting.game(
         loaded.game,
         access.viewer(loaded.game, call),

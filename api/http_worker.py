@@ -4,10 +4,15 @@ still under way."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import socket
+import struct
+from collections.abc import Callable
 from typing import Any
 
+import gevent
 import gevent.socket
 from gunicorn import util
 from gunicorn.http.errors import (
@@ -26,6 +31,11 @@ _LONG_HEADERS = (431, "Request Header Fields Too Large", "too-large", "The reque
 LINGER_SECONDS = 2.0
 LINGER_BYTES = 1024 * 1024
 """How long, and for how much, a connection that is closed still takes what its client sends."""
+HURRIED_LINGER_SECONDS = 0.3
+"""The same when the process is stopping."""
+SEND_SECONDS = 30.0
+"""How long a client may read nothing of what it is sent."""
+_SEND_BYTES = 256 * 1024
 
 
 class Connection(gevent.socket.socket):  # type: ignore[misc]
@@ -37,6 +47,55 @@ class Connection(gevent.socket.socket):  # type: ignore[misc]
     """
 
     lingered = False
+    linger_seconds = LINGER_SECONDS
+
+    def sendall(self, data: Any, flags: int = 0) -> None:
+        """Send all of `data`; a client that takes nothing of it for a while is let go."""
+        rest = memoryview(data).cast("B")
+        before = self.gettimeout()
+        self.settimeout(SEND_SECONDS)
+        try:
+            while rest:
+                rest = rest[self.send(rest[:_SEND_BYTES], flags) :]
+        except TimeoutError:
+            # Nor is it worth keeping for it what has not been sent.
+            self.lingered = True
+            with contextlib.suppress(OSError):
+                self.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            raise ConnectionResetError(errno.ECONNRESET, "the client does not read") from None
+        finally:
+            with contextlib.suppress(OSError):
+                self.settimeout(before)
+
+    def end_reading(self) -> None:
+        """Take nothing more from the client; what has come already is still read."""
+        with contextlib.suppress(OSError):
+            # Not by way of gevent, which would end the wait of whoever reads with an error.
+            self._sock.shutdown(socket.SHUT_RD)
+
+    def on_hangup(self, callback: Callable[[], Any]) -> Callable[[], None]:
+        """Have `callback` called, from the event loop, once the client closes the connection or
+        its side of it. What is returned ends that."""
+        readable = gevent.get_hub().loop.io(self.fileno(), 1)
+
+        def look() -> None:
+            try:
+                more = self._sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            except OSError:
+                more = b""
+            # A client that sends on cannot be watched: what it sent is for the next request.
+            readable.stop()
+            if not more:
+                callback()
+
+        def end() -> None:
+            readable.stop()
+            readable.close()
+
+        readable.start(look)
+        return end
 
     def close(self) -> None:
         """Close, after lingering for as long as the client still sends, within bounds."""
@@ -44,21 +103,54 @@ class Connection(gevent.socket.socket):  # type: ignore[misc]
             super().close()
             return
         self.lingered = True
-        util.close_graceful(self, LINGER_SECONDS, LINGER_BYTES)
+        util.close_graceful(self, self.linger_seconds, LINGER_BYTES)
 
 
 class HttpWorker(GeventWorker):
     """Serves HTTP; one process with many greenlets."""
 
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._idle: set[Connection] = set()
+        """Connections on which no request is under way."""
+
+    def _let_go(self) -> None:
+        # Imported as late as the heartbeat, and for the same reason.
+        from api import services
+
+        services.stop(self.wsgi)
+        for connection in list(self._idle):
+            connection.linger_seconds = HURRIED_LINGER_SECONDS
+            connection.end_reading()
+
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve a connection to its end."""
         kind = (client.family, client.type, client.proto)
-        super().handle(listener, Connection(*kind, fileno=client.detach()), addr)
+        connection = Connection(*kind, fileno=client.detach())
+        self._idle.add(connection)
+        try:
+            super().handle(listener, connection, addr)
+        finally:
+            self._idle.discard(connection)
+
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
+        """Serve one request of a connection."""
+        self._idle.discard(sock)
+        try:
+            super().handle_request(listener_name, req, sock, addr)
+        finally:
+            if self.alive:
+                self._idle.add(sock)
+            else:
+                sock.linger_seconds = HURRIED_LINGER_SECONDS
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Finish what is under way and end; no new connection is accepted from now on."""
+        """Finish what is under way and end; no new connection is accepted from now on, and whoever
+        waits for something need wait no longer."""
         _stop_heartbeat()
         super().handle_exit(sig, frame)
+        # Not here: a signal comes between any two steps of what runs.
+        gevent.spawn(self._let_go)
 
     def handle_quit(self, sig: int, frame: Any) -> None:
         """End at once."""

@@ -9,6 +9,7 @@ from . import encoding
 from .problems import Problem
 
 NDJSON = "application/x-ndjson"
+EVENT_STREAM = "text/event-stream"
 
 
 def acceptable(offered: tuple[str, ...]) -> str:

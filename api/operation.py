@@ -39,6 +39,8 @@ class Answer:
     schema: Schema | None = None
     headers: tuple[str, ...] = ()
     ndjson: bool = False
+    media: str | None = None
+    """What it is where that is no JSON: text of this media type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Operation:
     idempotent: bool = False
     if_match: bool = False
     if_none_match: bool = False
+    last_event_id: bool = False
     offered: tuple[str, ...] = (encoding.MEDIA_TYPE,)
     body_example: Any = None
 

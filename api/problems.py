@@ -48,6 +48,7 @@ KINDS: dict[str, Kind] = {
     "validation": Kind(422, "The request is not valid"),
     "illegal-move": Kind(422, "The move is not legal"),
     "idempotency-key-reused": Kind(422, "The idempotency key was used for another request"),
+    "rate-limited": Kind(429, "Too many at a time"),
     "internal": Kind(500, "Something went wrong here"),
     "unavailable": Kind(503, "Unavailable for the moment"),
 }
@@ -64,6 +65,7 @@ _STATUS_CODES = {
     413: "too-large",
     415: "unsupported-media-type",
     422: "validation",
+    429: "rate-limited",
     503: "unavailable",
 }
 

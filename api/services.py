@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +26,12 @@ from eventstore.settings import Settings
 from eventstore.signing import Signer
 from eventstore.standings import Standings
 from eventstore.store import Store
+from eventstore.tickets import Tickets
+
+from .live import Bounds, Live
 
 _EXTENSION = "abbot"
+_STOP = "abbot-stop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +48,14 @@ class Services:
     attempts: Attempts
     looks: Looks
     disputes: Disputes
+    tickets: Tickets
+    live: Live
+    """Those who wait for something in this process."""
 
 
-def over(store: Store, signing_keys: Path, *, serving: bool = False) -> Services:
+def over(
+    store: Store, signing_keys: Path, *, serving: bool = False, bounds: Bounds | None = None
+) -> Services:
     """The services on top of `store`, with the keys in the folder `signing_keys`; `serving` as for
     `Executor`."""
     executor = Executor(store, serving=serving)
@@ -60,6 +70,8 @@ def over(store: Store, signing_keys: Path, *, serving: bool = False) -> Services
         executor.attempts,
         Looks(store.database),
         Disputes(store, executor.attempts),
+        Tickets(store.pool),
+        Live(store, bounds),
     )
 
 
@@ -76,9 +88,19 @@ class Opener:
         if self._services is None:
             with self._lock:
                 if self._services is None:
-                    store, keys = Store(_pool(self._settings)), self._settings.signing_keys
-                    self._services = over(store, keys, serving=True)
+                    self._services = self._open()
         return self._services
+
+    def stop(self) -> None:
+        """The process is stopping: whoever waits need wait no longer."""
+        if self._services is not None:
+            self._services.live.stop()
+
+    def _open(self) -> Services:
+        settings = self._settings
+        bounds = Bounds(settings.streams, settings.streams_per_player)
+        store = Store(_pool(settings))
+        return over(store, settings.signing_keys, serving=True, bounds=bounds)
 
 
 def _pool(settings: Settings) -> Pool:
@@ -98,7 +120,16 @@ def register(app: Flask, settings: Settings | None, opened: Services | None) -> 
     if opened is not None:
         app.extensions[_EXTENSION] = lambda: opened
     elif settings is not None:
-        app.extensions[_EXTENSION] = Opener(settings).get
+        opener = Opener(settings)
+        app.extensions[_EXTENSION] = opener.get
+        app.extensions[_STOP] = opener.stop
+
+
+def stop(app: Flask) -> None:
+    """Tell `app` that its process is stopping. Returns at once."""
+    end: Callable[[], None] | None = app.extensions.get(_STOP)
+    if end is not None:
+        end()
 
 
 def services() -> Services:

@@ -197,6 +197,14 @@ def _ended(status: str, outcome: str) -> Callable[[Game, AnyEvent], None]:
     return evolver
 
 
+ENDINGS: dict[str, tuple[str, str]] = {
+    "game.won": (FINISHED, "won"),
+    "game.drawn": (FINISHED, "drawn"),
+    "game.abandoned": (ABANDONED, "abandoned"),
+    "game.cancelled": (CANCELLED, "cancelled"),
+}
+"""The events that end a game, each the last of its game: the status then, and the outcome."""
+
 TABLE_EVOLVERS: dict[str, Callable[[Game, Any], None]] = {
     "game.created": _created,
     "seat.taken": _seat_taken,
@@ -213,8 +221,5 @@ TABLE_EVOLVERS: dict[str, Callable[[Game, Any], None]] = {
     "seat.away": _seat_away,
     "seat.back": _seat_back,
     "seat.resigned": _seat_resigned,
-    "game.won": _ended(FINISHED, "won"),
-    "game.drawn": _ended(FINISHED, "drawn"),
-    "game.abandoned": _ended(ABANDONED, "abandoned"),
-    "game.cancelled": _ended(CANCELLED, "cancelled"),
+    **{ending: _ended(*ended) for ending, ended in ENDINGS.items()},
 }

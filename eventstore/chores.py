@@ -76,6 +76,10 @@ class Housekeeping:
         """Forget at most `limit` expired claims of ids for new games; how many."""
         return self._purge(sql_chores.PURGE_CREATIONS, limit)
 
+    def purge_tickets(self, limit: int) -> int:
+        """Forget at most `limit` tickets for streams that have expired; how many."""
+        return self._purge(sql_chores.PURGE_TICKETS, limit)
+
     def idle_lobbies(self, idle_seconds: float, limit: int) -> list[tuple[str, int]]:
         """At most `limit` tables in the lobby at which nothing has happened for `idle_seconds`,
         the oldest first, each with its version."""

@@ -84,5 +84,10 @@ class Invites:
         return bool(self.database.run(_ADMITTED, parameters))
 
 
+def code_hash(code: str) -> bytes:
+    """As which a code is stored."""
+    return hashlib.sha256(code.encode()).digest()
+
+
 def _named(game_id: str, code: str) -> dict[str, object]:
-    return {"game_id": game_id, "code_hash": hashlib.sha256(code.encode()).digest()}
+    return {"game_id": game_id, "code_hash": code_hash(code)}

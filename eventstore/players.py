@@ -8,7 +8,7 @@ from typing import LiteralString
 
 from .database import Database
 from .ids import uuid7
-from .pool import Pool
+from .pool import Pool, Row
 from .sql import RFC3339
 
 _REGISTER: LiteralString = """
@@ -31,6 +31,13 @@ _LOOKUP: LiteralString = """
 SELECT p.player_id::text, p.name, t.token_id::text, t.scopes
 FROM tokens t JOIN players p ON p.player_id = t.player_id
 WHERE t.token_hash = %(token_hash)s AND t.revoked_at IS NULL
+    AND (t.expires_at IS NULL OR t.expires_at > now())
+"""
+
+_HOLDER: LiteralString = """
+SELECT p.player_id::text, p.name, t.token_id::text, t.scopes
+FROM tokens t JOIN players p ON p.player_id = t.player_id
+WHERE t.token_id = %(token_id)s::uuid AND t.revoked_at IS NULL
     AND (t.expires_at IS NULL OR t.expires_at > now())
 """
 
@@ -114,11 +121,11 @@ class Players:
 
     def lookup(self, token_hash: bytes) -> Caller | None:
         """Whose valid token this is the hash of, or None."""
-        rows = self.database.run(_LOOKUP, {"token_hash": token_hash})
-        if not rows:
-            return None
-        player_id, name, token_id, scopes = rows[0]
-        return Caller(player_id, name, token_id, frozenset(scopes))
+        return _caller(self.database.run(_LOOKUP, {"token_hash": token_hash}))
+
+    def holder(self, token_id: str) -> Caller | None:
+        """Whose valid token has this id, or None."""
+        return _caller(self.database.run(_HOLDER, {"token_id": token_id}))
 
     def tokens(self, player_id: str, *, before: str | None = None, limit: int = 100) -> list[Token]:
         """The valid tokens of a player, newest first, from the one after `before` on."""
@@ -176,3 +183,10 @@ class Players:
             },
         )
         return token_id
+
+
+def _caller(rows: list[Row]) -> Caller | None:
+    if not rows:
+        return None
+    player_id, name, token_id, scopes = rows[0]
+    return Caller(player_id, name, token_id, frozenset(scopes))

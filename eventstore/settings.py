@@ -50,6 +50,10 @@ class Settings:
     """Processes that answer HTTP."""
     worker_concurrency: int
     """Celery tasks that one worker node runs at a time."""
+    streams: int
+    """The most streams and waits that one process holds open."""
+    streams_per_player: int
+    """The most of them for one player."""
     database_pool: int
     """The most connections one process keeps to the database."""
     prepare_threshold: int | None
@@ -81,6 +85,10 @@ class Settings:
             port=env.int("ABBOT_PORT", 8000, validate=validate.Range(1, 65535)),
             api_workers=env.int("ABBOT_API_WORKERS", 2, validate=count),
             worker_concurrency=env.int("ABBOT_WORKER_CONCURRENCY", 2, validate=count),
+            streams=env.int("ABBOT_STREAMS", 5000, validate=validate.Range(1, 100_000)),
+            streams_per_player=env.int(
+                "ABBOT_STREAMS_PER_PLAYER", 32, validate=validate.Range(1, 100_000)
+            ),
             database_pool=env.int("ABBOT_DATABASE_POOL", 10, validate=count),
             prepare_threshold=None if (threshold or 0) < 0 else threshold,
             lobby_hours=env.float(

@@ -53,6 +53,16 @@ WITH removed AS (
 ) SELECT count(*) FROM removed
 """
 
+PURGE_TICKETS: LiteralString = """
+WITH removed AS (
+    DELETE FROM stream_tickets WHERE (game_id, ticket_hash) IN (
+        SELECT game_id, ticket_hash FROM stream_tickets
+        WHERE expires_at < %(now)s ORDER BY expires_at LIMIT %(limit)s
+    ) AND expires_at < %(now)s
+    RETURNING 1
+) SELECT count(*) FROM removed
+"""
+
 IDLE_LOBBIES: LiteralString = """
 SELECT game_id::text, version FROM games
 WHERE status = 'lobby' AND game_id < %(newest)s::uuid AND updated_at < %(before)s

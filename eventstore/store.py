@@ -14,7 +14,7 @@ from domain.evolution import AnyEvent
 from domain.game import Game, evolve, fold, fold_round
 
 from . import sql
-from .appending import Append, Appended
+from .appending import APPENDED, Append, Appended
 from .database import Database
 from .errors import Archived, Broken
 from .pool import Pool, Row
@@ -88,6 +88,9 @@ class Store:
         self.pool = pool
         self.database = Database(pool)
         self.positions = Positions(games)
+        self.on_append: Callable[[str, str | None], None] | None = None
+        """Told of each append of this process: the game, and the player to move after it."""
+
 
     def load(
         self,
@@ -224,6 +227,8 @@ class Store:
         psycopg.Error as it comes: the caller has to find out whether it was stored.
         """
         status, at, hashes, first, last = self.database.once(sql.APPEND, append.parameters())[0]
+        if self.on_append is not None and status == APPENDED:
+            self.on_append(append.game_id, append.turn_player)
         return Appended(status, at, tuple(one.hex() for one in hashes or ()), first, last)
 
     def find_record(self, request: Idempotency) -> tuple[Record | None, bool]:

@@ -29,6 +29,7 @@ GRANTS = {
     "players": "SELECT, INSERT, UPDATE, DELETE",
     "tokens": "SELECT, INSERT, UPDATE, DELETE",
     "chores": "SELECT, INSERT, UPDATE",
+    "stream_tickets": "SELECT, INSERT, DELETE",
     "signing_keys": "SELECT, INSERT",
     "feed": "SELECT, INSERT",
     "cursors": "SELECT, INSERT, UPDATE, DELETE",

@@ -51,6 +51,11 @@ def settle_disputes(resources: Resources) -> None:
     Disputes(executor.store, executor.attempts).settle_waiting(BATCH_ROWS)
 
 
+def purge_tickets(resources: Resources) -> None:
+    """Forget tickets for streams that have expired."""
+    _purge(Housekeeping(resources.store().pool).purge_tickets)
+
+
 def close_lobbies(resources: Resources) -> None:
     """Close the tables at which nothing has happened for as long as the operator allows."""
     idle = resources.settings.lobby_hours * 3600

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from api.command import limits
 from eventstore import metrics
 from eventstore.settings import Settings
 
@@ -14,12 +15,14 @@ _settings = Settings.from_env()
 metrics.share(_settings.data_dir, metrics.API)
 _folder = _settings.data_dir / "run" / "gunicorn"
 _folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+limits.allow_files(_settings.streams + 1000 + 512)
 _host = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
 
 bind = f"{_host}:{_settings.port}"
 workers = _settings.api_workers
 worker_class = "api.http_worker.HttpWorker"
-worker_connections = 1000
+# Each stream is a connection, and plain requests need some too.
+worker_connections = _settings.streams + 1000
 # A socket through which anyone with our user id could stop or change the server, and which lies
 # outside of the data folder where the path is too long for one: not needed here.
 control_socket_disable = True

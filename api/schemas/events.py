@@ -24,7 +24,7 @@ from .fields import (
     time,
     uuid,
 )
-from .games import ChainHead, GameQuery, OptionsInForce
+from .games import ChainHead, GameQuery, OptionsInForce, wait
 
 
 class EventActor(Answered):
@@ -202,3 +202,4 @@ class EventsQuery(GameQuery):
             "description": "How many at most: 100 if not told, in NDJSON without end.",
         },
     )
+    wait = wait("until there is an event after `after`; what comes then may be no event at all")

@@ -321,6 +321,19 @@ class Invite(Answered):
     game_id = uuid("The table.", required=True)
 
 
+LONGEST_WAIT = 30
+"""Seconds that a read can wait for something new."""
+
+
+def wait(meaning: str) -> QueryInteger:
+    """How long a read waits."""
+    return QueryInteger(
+        load_default=0,
+        validate=validate.Range(0, LONGEST_WAIT),
+        metadata={"description": f"Seconds to wait {meaning}."},
+    )
+
+
 class GamesQuery(Request):
     """Which games to list."""
 
@@ -334,6 +347,17 @@ class GamesQuery(Request):
         validate=validate.Range(1, 100),
         metadata={"description": "How many at most."},
     )
+    wait = wait(
+        "with `turn=me`: until there is such a game, or, with If-None-Match, until the page is "
+        "another one"
+    )
+
+    @marshmallow.validates_schema
+    def _waits_for_a_turn(self, data: dict[str, Any], **_: Any) -> None:
+        if data.get("wait") and "turn" not in data:
+            raise marshmallow.ValidationError("Goes with turn=me only.", "wait")
+        if data.get("wait") and "cursor" in data:
+            raise marshmallow.ValidationError("Does not go with cursor.", "wait")
 
 
 class GameQuery(Request):
@@ -349,3 +373,9 @@ class StateQuery(GameQuery):
         validate=validate.Range(0, MOST_SEATS - 1),
         metadata={"description": "Once the game is over: as that seat saw it."},
     )
+
+
+class WaitingGameQuery(GameQuery):
+    """How to see a table, and how long to wait until it has changed."""
+
+    wait = wait("with If-None-Match, until the game has another ETag")

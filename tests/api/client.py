@@ -114,6 +114,8 @@ def _check_body(pointer: tuple[str, ...], answer: TestResponse) -> None:
 
 def _values(answer: TestResponse) -> list[Any]:
     text = answer.get_data(as_text=True)
+    if answer.mimetype == "text/event-stream":
+        return [text]
     if answer.mimetype == "application/x-ndjson":
         return [json.loads(line) for line in text.splitlines()]
     return [json.loads(text)]

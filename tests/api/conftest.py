@@ -11,6 +11,7 @@ from flask import Flask
 
 from api import services
 from api.app import create_app
+from api.live import Bounds
 from eventstore.pool import open_pool
 from eventstore.store import Store
 from tests.api.client import Client
@@ -28,7 +29,9 @@ def opened(
     scratch: Scratch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[services.Services]:
     with open_pool(scratch.clocked_url, 10) as pool:
-        yield services.over(Store(pool), tmp_path_factory.mktemp("keys"))
+        # In one thread there is nobody who could end a long wait or stream.
+        bounds = Bounds(wait_seconds=0.1, stream_seconds=0.1)
+        yield services.over(Store(pool), tmp_path_factory.mktemp("keys"), bounds=bounds)
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,7 @@ def test_going_on(match: Table, history: list[dict[str, Any]], nobody: Client) -
 @pytest.mark.parametrize(
     "query",
     ["after=-1", "after=x", "after=", "after=1.0", f"after={2**31}", "limit=0", "limit=1001",
-     "cursor=1", "wait=1"],
+     "cursor=1", "wait=31", "wait=-1", "wait=1.5", "wait="],
 )  # fmt: skip
 def test_parameters_that_cannot_be(table: Table, nobody: Client, query: str) -> None:
     nobody.refused(nobody.get(f"{table.url}/events", query=query), 422, "validation")

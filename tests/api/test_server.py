@@ -2,67 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
-from pathlib import Path
 
 import psycopg
 import pytest
 
+from tests.api.server import serving
 from tests.databases import Scratch
 
-ROOT = Path(__file__).resolve().parents[2]
 JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture(scope="module")
 def port(scratch: Scratch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        free: int = probe.getsockname()[1]
-    log = tmp_path_factory.mktemp("log") / "server.log"
-    environment = {
-        **os.environ,
-        "ABBOT_DATABASE_URL": scratch.app_url,
-        "ABBOT_DATA": str(tmp_path_factory.mktemp("data")),
-        "ABBOT_PORT": str(free),
-        "ABBOT_API_WORKERS": "1",
-        "ABBOT_LOG_LEVEL": "info",
-        "PYTHONPATH": str(ROOT),
-    }
-    command = [sys.executable, "-m", "gunicorn", "-c", "python:api.command.gunicorn_config"]
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            [*command, "api.wsgi:app"], cwd=ROOT, env=environment, stdout=output, stderr=output
-        )
-    try:
-        _wait_until_ready(free, server)
-        yield free
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(30)
-        scratch.execute("DELETE FROM service_time; DELETE FROM outages")
-    text = log.read_text()
-    assert "Traceback" not in text, text[-3000:]
-
-
-def _wait_until_ready(port: int, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(900):
-        assert server.poll() is None, "the server has ended"
-        with contextlib.suppress(OSError):
-            if _status(port, "GET", "/readyz") == 200:
-                return
-        time.sleep(0.1)
-    raise AssertionError("the server does not get ready")
+    with serving(scratch, tmp_path_factory.mktemp("server")) as server:
+        yield server.port
 
 
 def _status(port: int, method: str, path: str, body: object = None) -> int:

@@ -1,0 +1,66 @@
+"""The statements of readers who wait: each asks for many games, players or tokens at once."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+NEWS: LiteralString = """
+SELECT e.game_id::text, convert_to(e.body, 'UTF8'), e.hash
+FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
+JOIN events e ON e.game_id = known.game_id AND e.version > known.version
+ORDER BY e.game_id, e.version LIMIT %(limit)s
+"""
+
+REMATCHES: LiteralString = """
+SELECT old_game_id::text FROM rematches
+WHERE old_game_id = ANY(%(games)s::uuid[]) AND created_at IS NOT NULL
+"""
+
+TURNS: LiteralString = """
+SELECT s.player_id::text, count(*), max(g.updated_at)
+FROM seats s JOIN games g ON g.game_id = s.game_id AND g.turn_player = s.player_id
+WHERE s.player_id = ANY(%(players)s::uuid[]) AND s.live
+GROUP BY s.player_id
+"""
+
+TOKENS: LiteralString = """
+SELECT token_id::text, scopes FROM tokens
+WHERE token_id = ANY(%(tokens)s::uuid[]) AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > now())
+"""
+
+ADMITTED: LiteralString = """
+SELECT game_id::text, player_id::text FROM seats
+WHERE game_id = ANY(%(games)s::uuid[]) AND player_id = ANY(%(players)s::uuid[])
+UNION
+SELECT game_id::text, player_id::text FROM invited
+WHERE game_id = ANY(%(games)s::uuid[]) AND player_id = ANY(%(players)s::uuid[])
+"""
+
+INVITES: LiteralString = """
+SELECT game_id::text, code_hash FROM invites
+WHERE game_id = ANY(%(games)s::uuid[]) AND code_hash = ANY(%(codes)s::bytea[])
+    AND revoked_at IS NULL
+"""
+
+ADD_TICKET: LiteralString = """
+WITH ticket AS (
+    INSERT INTO stream_tickets (game_id, ticket_hash, token_id, expires_at)
+    VALUES (%(game_id)s::uuid, %(ticket_hash)s, %(token_id)s::uuid,
+        clock_timestamp() + make_interval(secs => %(seconds)s))
+    ON CONFLICT (game_id, ticket_hash) DO NOTHING
+)
+DELETE FROM stream_tickets
+WHERE game_id = %(game_id)s::uuid AND (
+    expires_at < clock_timestamp()
+    OR token_id = %(token_id)s::uuid AND ticket_hash NOT IN (
+        SELECT ticket_hash FROM stream_tickets
+        WHERE game_id = %(game_id)s::uuid AND token_id = %(token_id)s::uuid
+        ORDER BY expires_at DESC LIMIT %(others)s))
+"""
+
+TICKET: LiteralString = """
+SELECT token_id::text FROM stream_tickets
+WHERE game_id = %(game_id)s::uuid AND ticket_hash = %(ticket_hash)s
+    AND expires_at > clock_timestamp()
+"""
