@@ -34,14 +34,8 @@ from eventstore.signing import Signer
 from eventstore.store import Store
 from tests.databases import Scratch, scratch_database
 from tests.eventstore.tables import Table, open_table
+from tests.eventstore.tampering import unguard
 
-UNGUARD = """
-DO $$ DECLARE t regclass; BEGIN
-    FOR t IN SELECT oid::regclass FROM pg_class
-        WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
-    LOOP EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', t); END LOOP;
-END $$
-"""
 TABLES = ("events", "games", "seats", "deadlines", "outbox", "feed", "checkpoints", "signing_keys")
 
 
@@ -112,7 +106,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
             player = tables[name].players[0]
             assert player is not None
             executor.execute(tables[name].game_id, command(player))
-        scratch.execute(UNGUARD)
+        unguard(scratch)
         for table in TABLES:
             scratch.execute(f"CREATE TABLE kept_{table} AS TABLE {table} WITH NO DATA")
         archive = Archive(scratch, pool, tmp_path_factory.mktemp("keys"), tables)

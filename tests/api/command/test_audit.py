@@ -21,6 +21,7 @@ from eventstore.standings import Standings
 from eventstore.store import Store
 from tests.databases import Scratch, scratch_database
 from tests.eventstore.tables import Table, open_table
+from tests.eventstore.tampering import unguard
 
 Run = Callable[..., tuple[int, str]]
 
@@ -64,9 +65,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def spoil(scratch: Scratch, table: Table) -> None:
-    scratch.execute(
-        "ALTER TABLE events DISABLE TRIGGER USER; ALTER TABLE events_default DISABLE TRIGGER USER"
-    )
+    unguard(scratch)
     scratch.execute(
         "UPDATE events SET body = replace(body, 'seat', 'seet') WHERE game_id = %s AND version = 3",
         (table.game_id,),
