@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, LiteralString
 
@@ -30,6 +30,8 @@ ROWS = "rows"
 """The stored bytes are the events' canonical JSON, in order, under the right hashes."""
 SUMMARY = "summary"
 """The rows of `games` and `seats` say what the events lead to."""
+DISPUTES = "disputes"
+"""The stored bytes of the game's disputes are in order, under the right hashes."""
 TIMERS = "timers"
 """The running turn, and no other, has its deadline."""
 LOADING = "loading"
@@ -68,6 +70,8 @@ class StoredGame:
     rows: Check
     events: list[Recorded]
     count: int
+    disputes: Check | None = None
+    """None where nobody disputed anything."""
 
     def fold(self) -> Game | None:
         """The game that the events lead to; None if they lead nowhere."""
@@ -99,12 +103,23 @@ Run = Callable[[LiteralString, dict[str, Any]], list[Row]]
 def read_game(run: Run, game_id: str) -> StoredGame | None:
     """All that is stored of a game, read by `run`; None if there is nothing."""
     row = run(sql.GAME, {"game_id": game_id})[0]
-    secret, summary, seats, deadlines, versions, bodies, hashes = row
+    secret, summary, seats, deadlines, versions, bodies, hashes, *disputed = row
     if summary is None and versions is None:
         return None
     rows, events = check_rows(game_id, versions or [], bodies or [], hashes or b"")
+    disputes = None
+    if disputed[0] is not None:
+        disputes = replace(check_rows(game_id, *disputed)[0], check=DISPUTES)
     return StoredGame(
-        game_id, secret, summary, seats or [], deadlines or [], rows, events, len(versions or ())
+        game_id,
+        secret,
+        summary,
+        seats or [],
+        deadlines or [],
+        rows,
+        events,
+        len(versions or ()),
+        disputes,
     )
 
 
@@ -137,11 +152,12 @@ class Auditor:
         stored = read_game(self.database.run, game_id)
         if stored is None:
             return None
+        disputes = [] if stored.disputes is None else [stored.disputes]
         if not stored.rows.ok:
             unmade = [
                 Check(name, None, _NOT_REACHED) for name in (*CHECKS, LOADING, SUMMARY, TIMERS)
             ]
-            return Audited(game_id, stored.count, [stored.rows, *unmade])
+            return Audited(game_id, stored.count, [stored.rows, *unmade, *disputes])
         checks = [stored.rows, *verify(stored.events, secret=stored.secret)]
         game = stored.fold()
         if game is None:
@@ -155,7 +171,7 @@ class Auditor:
             checks.append(check_loading(game_id, stored.events))
             checks.append(_check(SUMMARY, stored.wrong_summary(game)))
             checks.append(_check(TIMERS, stored.wrong_deadlines(game)))
-        return Audited(game_id, stored.count, checks)
+        return Audited(game_id, stored.count, [*checks, *disputes])
 
     def feed(self) -> Check:
         """Positions without a gap, each game's events in order, and none left out."""

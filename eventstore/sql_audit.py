@@ -38,7 +38,7 @@ SELECT g.secret,
     (SELECT jsonb_agg(jsonb_build_object('kind', d.kind, 'round', d.round, 'turn', d.turn,
             'due_at', to_char(d.due_at AT TIME ZONE 'UTC', '{RFC3339}')))
         FROM deadlines d WHERE d.game_id = id.game_id),
-    e.versions, e.bodies, e.hashes
+    e.versions, e.bodies, e.hashes, d.versions, d.bodies, d.hashes
 FROM (SELECT %(game_id)s::uuid AS game_id) id
 LEFT JOIN games g ON g.game_id = id.game_id
 CROSS JOIN LATERAL (
@@ -48,6 +48,13 @@ CROSS JOIN LATERAL (
         SELECT version, body, hash FROM events WHERE game_id = id.game_id ORDER BY version
     ) x
 ) e
+CROSS JOIN LATERAL (
+    SELECT array_agg(x.version) AS versions, array_agg(x.body) AS bodies,
+        string_agg(x.hash, ''::bytea) AS hashes
+    FROM (
+        SELECT version, body, hash FROM dispute_events WHERE game_id = id.game_id ORDER BY version
+    ) x
+) d
 """
 
 WITHOUT_LIMIT: LiteralString = "SET LOCAL statement_timeout = 0"

@@ -13,7 +13,9 @@ import pytest
 
 from domain.commands import LeaveSeat, Resign
 from domain.verification import COMMITMENT, LEGALITY, Check
+from eventstore.attempts import Attempts
 from eventstore.auditing import (
+    DISPUTES,
     FEED,
     ROWS,
     SUMMARY,
@@ -24,6 +26,7 @@ from eventstore.auditing import (
     check_rows,
 )
 from eventstore.checkpoints import Checkpoint, Checkpoints
+from eventstore.disputes import Disputes, Filing
 from eventstore.errors import Broken
 from eventstore.executor import Executor
 from eventstore.feed import Feed
@@ -36,7 +39,18 @@ from tests.databases import Scratch, scratch_database
 from tests.eventstore.tables import Table, open_table
 from tests.eventstore.tampering import unguard
 
-TABLES = ("events", "games", "seats", "deadlines", "outbox", "feed", "checkpoints", "signing_keys")
+TABLES = (
+    "events",
+    "games",
+    "dispute_events",
+    "pending_disputes",
+    "seats",
+    "deadlines",
+    "outbox",
+    "feed",
+    "checkpoints",
+    "signing_keys",
+)
 
 
 @dataclass
@@ -428,6 +442,22 @@ def test_a_deadline_of_a_game_that_is_over_is_found(archive: Archive) -> None:
         archive.tables["finished"].game_id,
     )
     assert archive.failed("finished") == {TIMERS: None}
+
+
+def test_disputes_have_a_chain_of_their_own(archive: Archive) -> None:
+    table = archive.tables["running"]
+    disputes = Disputes(Store(archive.pool), Attempts(archive.pool))
+    player = table.players[0]
+    assert player is not None
+    for version in (5, 6):
+        filing = Filing(player, "Unfair.", version=version, claim="shuffle")
+        disputes.file(table.game_id, filing, check=lambda game: None)
+    checks = {check.check: check for check in archive.game("running").checks}
+    assert checks[DISPUTES].ok
+    archive.execute("UPDATE dispute_events SET body = replace(body, 'Unfair', 'Unfeir')")
+    assert archive.failed() == {DISPUTES: 1}
+    archive.execute("DELETE FROM dispute_events WHERE version = 1")
+    assert archive.failed() == {DISPUTES: 1}
 
 
 def test_a_game_without_its_summary_is_found(archive: Archive) -> None:
