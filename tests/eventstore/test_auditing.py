@@ -446,12 +446,13 @@ def test_a_deadline_of_a_game_that_is_over_is_found(archive: Archive) -> None:
 
 def test_disputes_have_a_chain_of_their_own(archive: Archive) -> None:
     table = archive.tables["running"]
-    disputes = Disputes(Store(archive.pool), Attempts(archive.pool))
+    store = Store(archive.pool)
+    disputes = Disputes(store, Attempts(store))
     player = table.players[0]
     assert player is not None
     for version in (5, 6):
         filing = Filing(player, "Unfair.", version=version, claim="shuffle")
-        disputes.file(table.game_id, filing, check=lambda game: None)
+        disputes.file(table.game_id, filing, check=lambda _: None)
     checks = {check.check: check for check in archive.game("running").checks}
     assert checks[DISPUTES].ok
     archive.execute("UPDATE dispute_events SET body = replace(body, 'Unfair', 'Unfeir')")
