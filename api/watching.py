@@ -1,7 +1,7 @@
 """Who waits for something new in this process, and the one thread that looks for all of them.
 
 A waiter holds no connection to the database and asks nothing by itself. While anybody waits, one
-thread asks for all watched games with a statement about every 50 ms, less often where that takes
+thread asks for all watched games with a statement about every 40 ms, less often where that takes
 long; a change that was made in this process is looked at in the same moment. Nobody waits, nothing
 is asked. All works with threads and, patched by gevent, with greenlets.
 """
@@ -23,17 +23,18 @@ from eventstore.watching import Known, Sight, Watching
 
 log = logging.getLogger(__name__)
 
-TICK_SECONDS = 0.05
+TICK_SECONDS = 0.04
 """How often watched games are looked at, at best."""
 SLOW_TICK_SECONDS = 1.0
 """How often at worst, when looking takes long."""
-SHARE = 4
-"""Looking takes at most one part in so many of the thread's time, beside it."""
+REST = 2
+"""Looking is followed by a rest of so many times as long, so that a database that is slow under
+load is not asked the more."""
 TURN_TICK_SECONDS = 0.25
 """How often it is looked whether a game waits for a player."""
 AWAY_TICK_SECONDS = 0.5
 """How often a database that is away is tried."""
-GAMES_PER_QUESTION = 500
+GAMES_PER_QUESTION = 1000
 RECENT_EVENTS = 16
 """Events of a watched game that are kept for its readers; who is further behind asks the store."""
 
@@ -426,7 +427,7 @@ class Watcher:
 def _next(began: float, tick: float) -> float:
     """When to look again after a look that began at `began`."""
     now = time.monotonic()
-    return now + min(max(tick, SHARE * (now - began)), max(tick, SLOW_TICK_SECONDS))
+    return max(began + tick, now + min(REST * (now - began), SLOW_TICK_SECONDS))
 
 
 def _wake(watches: Iterable[Watch]) -> None:

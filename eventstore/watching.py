@@ -19,7 +19,7 @@ from .errors import Unavailable
 from .pool import Pool, Row
 from .recorded import from_bodies
 
-MOST_EVENTS = 1000
+MOST_EVENTS = 2000
 """Events that one question brings at most; the rest comes with the next one."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
@@ -45,9 +46,10 @@ class Listener:
         if last_event_id is not None:
             headers["Last-Event-ID"] = str(last_event_id)
         self._connection.request("GET", path, headers=headers)
+        # The response may take the socket from the connection.
+        self._socket = self._connection.sock
         self.answer: HTTPResponse = self._connection.getresponse()
         self.status = self.answer.status
-        self._socket = self._connection.sock
         self._thread = threading.Thread(target=self._read, daemon=True)
         if self.status == 200:
             self._thread.start()
@@ -93,12 +95,8 @@ class Listener:
         self.ids.append(int(fields["id"]))
 
     def _hang_up(self) -> None:
-        with_socket = self._socket
-        if with_socket is not None:
-            try:
-                with_socket.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                return
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Go away without a word."""

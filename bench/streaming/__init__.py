@@ -1,0 +1,1 @@
+"""What the measurement of streams is made of."""
