@@ -25,7 +25,7 @@ from . import worlds
 from .choices import Move, View
 
 TRUST = 1.0
-PLAYED = 2000
+PLAYED = 1200
 
 _OF_FIGURE = {ANNOYED: 3.0, SITTING: 3.0, MITRE: -2.0}
 """What is gained by playing such a card now: harm the next seat, but save a G."""

@@ -26,7 +26,7 @@ from . import worlds
 from .choices import Move, View
 
 TRUST = 4.0
-PLAYED = 1000
+PLAYED = 700
 
 Worth = Callable[[int], float]
 """How good it is to hold an army, which is not empty."""
