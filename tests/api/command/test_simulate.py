@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 import pytest
 
 from api.command import simulate
+from api.command import verify as verify_command
 from api.command.simulation.figures import figures, length, rate
 from api.command.simulation.matches import Plan, play
 from api.command.simulation.progress import Progress
@@ -117,6 +118,24 @@ def test_saved_records_hold(plan: Plan, tmp_path: Path) -> None:
         }
         deals_are_those_of_the_secret(game, events)
         every_move_is_in_time(events)
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.ruleset)
+def test_the_command_verify_accepts_what_was_saved(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (match,) = run(plan, 1, folder=tmp_path)
+    file = tmp_path / f"{match.game_id}.ndjson"
+    assert verify_command.main([str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    made = {check["check"]: check.get("ok") for check in found["checks"]}
+    # No server has signed it, and all the rest can be checked.
+    assert made.pop("signature") is None
+    assert set(verification.CHECKS) <= set(made)
+    assert set(made.values()) == {True}
+    text = file.read_bytes()
+    file.write_bytes(text.replace(b'"kind":"bot"', b'"kind":"player"', 1))
+    assert verify_command.main([str(file)]) == 1
 
 
 def deals_are_those_of_the_secret(game: Any, events: list[Recorded]) -> None:
