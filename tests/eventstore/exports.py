@@ -16,8 +16,12 @@ class Notary:
     """A key, and what is signed with it."""
 
     def __init__(self) -> None:
-        self.key = OKPKey.generate_key("Ed25519")
-        self._header = jws.header(self.key)
+        self.use(OKPKey.generate_key("Ed25519"))
+
+    def use(self, key: OKPKey) -> None:
+        """Sign with `key` from now on."""
+        self.key = key
+        self._header = jws.header(key)
 
     @property
     def jwks(self) -> dict[str, Any]:

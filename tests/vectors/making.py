@@ -1,0 +1,197 @@
+"""The files of docs/vectors, made anew: `python -m tests.vectors.making` writes them.
+
+What they say is computed by the second implementation, tests/domain/naive.py, where it has it.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from joserfc.jwk import OKPKey
+
+from tests.domain import naive
+from tests.domain.games import RandomGame
+from tests.domain.verification.records import play_out
+from tests.eventstore.exports import Notary
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "vectors"
+SECRET = bytes(range(32))
+GAME_ID = "019ab3c0-5d00-7000-8000-00000000000a"
+
+_VALUES: list[Any] = [
+    {},
+    [],
+    {"b": 1, "a": [True, False, {"c": "", "B": -0}]},
+    {"10": 1, "9": 2, "": 3, "a-b": 4, "a_b": 5, "A": 6},
+    [0, -1, 2**53 - 1, 1 - 2**53],
+    'quote " backslash \\ slash / \b\t\n\f\r \x00\x1f\x7f',
+    "é € 𝄞 \u2028",
+    {"at": "2026-11-30T09:32:10.123456Z", "by": {"kind": "clock", "seat": 0}, "data": {}},
+]
+_REFUSED = [
+    ('{"a": 1}', "white space"),
+    ('{"b":1,"a":2}', "order"),
+    ('{"a":1,"a":1}', "a name twice"),
+    ('{"a":1.0}', "a fraction"),
+    ('{"a":1e2}', "an exponent"),
+    ('{"a":-0}', "minus nought"),
+    ('{"a":01}', "a leading zero"),
+    ('{"a":9007199254740993}', "beyond 2^53 - 1"),
+    ('{"\\u0061":1}', "an escape that is not needed"),
+    ('{"a":"\\/"}', "an escape that is not needed"),
+    ('{"a":"\\u001F"}', "upper-case hex"),
+    ('{"a":"\\ud800"}', "a lone surrogate"),
+    ('{"é":1}', "a name that is not ASCII"),
+    ('{"a":NaN}', "no number"),
+    ("\ufeff{}", "a byte order mark"),
+    ("{}\r", "a carriage return"),
+    ("[" * 17 + "]" * 17, "deeper than 16 levels"),
+]
+
+
+def notary() -> Notary:
+    """Signs with a key that everybody knows."""
+    made = Notary()
+    seed = base64.urlsafe_b64encode(bytes(range(32))).rstrip(b"=").decode()
+    public = _public(bytes(range(32)))
+    made.use(OKPKey.import_key({"kty": "OKP", "crv": "Ed25519", "d": seed, "x": public}))
+    return made
+
+
+def _public(seed: bytes) -> str:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    raw = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def canonical_json() -> dict[str, Any]:
+    return {
+        "cases": [{"value": v, "canonical": naive.jcs(v).decode()} for v in _VALUES],
+        "refused": [{"text": text, "reason": reason} for text, reason in _REFUSED],
+    }
+
+
+def shuffle() -> dict[str, Any]:
+    uses = [("lot", 0, 0, ["", ""]), ("deal", 1, 0, ["0a", ""]),
+            ("reshuffle", 2, 3, ["", "", "ff"]),
+            ("auto-pick", 1, 57, ["", ""])]  # fmt: skip
+    streams = []
+    for purpose, round_number, n, seeds in uses:
+        key = naive.key(
+            SECRET, GAME_ID, purpose=purpose, round_number=round_number, n=n, seeds=seeds
+        )
+        what = {"game_id": GAME_ID, "n": n, "purpose": purpose, "round": round_number,
+                "seeds": seeds}  # fmt: skip
+        words = list(itertools.islice(naive.words(key), 20))
+        streams.append({"of": what, "key": key.hex(), "words": words})
+    key = bytes.fromhex(streams[1]["key"])
+    numbers = []
+    for k in (1, 2, 3, 52, 54, 2**31 + 1, 2**32):
+        stream = naive.words(key)
+        numbers.append({"below": k, "numbers": [naive.below(stream, k) for _ in range(12)]})
+    shuffles = [
+        {"before": before, "after": naive.shuffled(naive.words(key), before)}
+        for before in (["x"], ["a", "b", "c"], naive.CARDS, naive.UNITS)
+    ]
+    return {
+        "secret": SECRET.hex(),
+        "commitment": {"game_id": GAME_ID, "commitment": naive.commitment(SECRET, GAME_ID)},
+        "salts": [{"version": v, "salt": naive.salt(SECRET, v)} for v in (1, 9, 312)],
+        "streams": streams,
+        "numbers": {"key": key.hex(), "cases": numbers},
+        "shuffles": {"key": key.hex(), "cases": shuffles},
+    }
+
+
+def _record(ruleset: str) -> list[Any]:
+    """A short whole game, with seeds, in which hidden things happen."""
+    for seed in itertools.count():
+        play = RandomGame(ruleset, 2, seed=("vector", seed))
+        if play.options["rounds_to_win"] > 1 or not any(
+            seat.client_seed for seat in play.table.game.seats.values()
+        ):
+            continue
+        record = play_out(play)
+        types = {event.type for event in record}
+        wanted = {"pile.reshuffled", "turn.expired"} if ruleset == "halleluja" else {"arena.taken"}
+        if wanted <= types and len(record) < 160:
+            return record
+    raise AssertionError
+
+
+def chain(record: list[Any]) -> dict[str, Any]:
+    events = [_members(event) for event in record[:4]]
+    bodies = [
+        naive.jcs({k: v for k, v in e.items() if k not in ("hash", "prev_hash")}).decode()
+        for e in events
+    ]
+    return {"events": events, "bodies": bodies}
+
+
+def _members(event: Any) -> dict[str, Any]:
+    return {
+        name: getattr(event, name)
+        for name in ("game_id", "version", "type", "at", "by", "data", "prev_hash", "hash")
+    }
+
+
+def signature(record: list[Any]) -> dict[str, Any]:
+    signer = notary()
+    last = record[-1]
+    said = {"game_id": last.game_id, "version": last.version, "hash": last.hash, "at": last.at}
+    move = next(e for e in record if e.by["kind"] == "player" and e.type.startswith("b"))
+    head, receipt = signer.sign(said), signer.receipt(move)
+    parts = head.split(".")
+    last_letter = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    spare = last_letter[last_letter.index(head[-1]) ^ 1]
+    other = receipt.split(".")
+    return {
+        "jwks": signer.jwks,
+        "head": {"jws": head, "payload": said},
+        "receipt": {
+            "jws": receipt,
+            "payload": {
+                "at": move.at, "game_id": move.game_id, "hash": move.hash,
+                "player_id": move.by["player_id"], "version": move.version,
+            },
+        },
+        "refused": [
+            {"jws": f"{parts[0]}.{other[1]}.{parts[2]}", "reason": "another payload"},
+            {"jws": head[:-1] + spare, "reason": "spare bits of the last digit"},
+            {"jws": head + "=", "reason": "padding"},
+            {"jws": f"{parts[0]}.{parts[1]}", "reason": "two parts"},
+            {"jws": f"e30.{parts[1]}.{parts[2]}", "reason": "an empty header"},
+        ],
+    }  # fmt: skip
+
+
+def files() -> dict[str, bytes]:
+    """The name and content of every file."""
+    halleluja, vallelujah = _record("halleluja"), _record("vallelujah")
+    signer = notary()
+    pages = {
+        "canonical.json": canonical_json(),
+        "shuffle.json": shuffle(),
+        "chain.json": chain(vallelujah),
+        "signature.json": signature(vallelujah),
+    }
+    return {
+        **{name: _page(page) for name, page in pages.items()},
+        "halleluja.ndjson": signer.export(halleluja),
+        "vallelujah.ndjson": signer.export(vallelujah),
+    }
+
+
+def _page(page: dict[str, Any]) -> bytes:
+    return json.dumps(page, indent=1, ensure_ascii=True).encode() + b"\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, content in files().items():
+        (FOLDER / name).write_bytes(content)
