@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -124,3 +125,16 @@ def test_it_has_a_tag_that_tells_the_views_apart(match: Table, nobody: Client) -
     assert nobody.get(path, headers={"If-None-Match": tag}).status_code == 304
     match.host.post(f"{match.url}/resign", expect=200)
     assert nobody.get(path, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_a_tag_says_no_more_than_what_it_is_of(match: Table, nobody: Client) -> None:
+    """Tags are the version, or made of the very bytes that their reader has."""
+    for _ in range(3):
+        match.mover().post(f"{match.url}/moves", match.choice(), expect=201)
+    version = match.game()["version"]
+    for client in (nobody, *match.clients.values()):
+        assert client.get(match.url).headers["ETag"] == f'"{version}"'
+        assert client.get(f"{match.url}/events").headers["ETag"] == f'"{version}"'
+        answer = client.get(f"{match.url}/states/{version}")
+        digest = hashlib.sha256(answer.get_data()).hexdigest()
+        assert answer.headers["ETag"] == f'"{digest[:32]}"'
