@@ -46,6 +46,9 @@ def command_behind(game: Game, events: Sequence[Recorded], index: int) -> Comman
 def creation(events: Sequence[Recorded]) -> CreateGame:
     """The command that the first two events answer: a table is opened, its host sits down."""
     created, seated = events[0].data, events[1].data if len(events) > 1 else {}
+    # A seat that the table does not have is found where it was taken.
+    seat = seated.get("seat")
+    host = seat if type(seat) is int and 0 <= seat < created["max_seats"] else 0
     return CreateGame(
         events[0].by["player_id"],
         created["ruleset_version"],
@@ -53,7 +56,7 @@ def creation(events: Sequence[Recorded]) -> CreateGame:
         created["turn_seconds"],
         created["max_seats"],
         created["visibility"],
-        seated.get("seat", 0),
+        host,
     )
 
 
@@ -115,10 +118,14 @@ def _move(game: Game, events: Sequence[Recorded], index: int) -> Move | None:
     first = events[index]
     for event in events[index:]:
         if event.by != first.by or event.at != first.at:
-            return None
+            break
         move = game.rules.move_of(event)
         if move is not None:
             return move
         if event.type != "pile.reshuffled":
-            return None
-    return None
+            break
+    if first.type != "pile.reshuffled" or game.turn is None:
+        return None
+    # What was shuffled for is not there; a move that shuffles is one that names no card.
+    legal = game.rules.legal_moves(game, game.turn.seat)
+    return next((move for move in legal if set(move) == {"type"}), None)

@@ -250,6 +250,25 @@ def test_a_record_that_stops_within_a_decision(records):
     assert wrong(record[:index], secret=secret) == [("legality", index + 1)]
 
 
+def test_a_shuffle_for_a_move_that_is_not_there(records):
+    """It is the move after it that is wrong."""
+    for record in records:
+        for index, event in enumerate(record[:-1]):
+            draw = record[index + 1]
+            if event.type == "pile.reshuffled" and draw.data.get("reason") == "no-match":
+                assert record[index - 1].type != "seat.resigned"
+                forged = changed(record, index + 1, lambda data: data.update(reason="annoyed"))
+                assert wrong(forged) == [("legality", index + 2)]
+                return
+    raise AssertionError("nothing was shuffled for a draw")
+
+
+def test_a_host_in_a_seat_that_is_not_there(records):
+    for seat in (-1, 9, True, "0", None):
+        forged = changed(records[0], 1, lambda data, seat=seat: data.update(seat=seat))
+        assert wrong(forged) == [("legality", 2)]
+
+
 def test_what_comes_after_the_end(records):
     record = records[0]
     more = chained([*record, replace(record[-3], at=record[-1].at)])
