@@ -15,10 +15,14 @@ def to_micros(text: str) -> int:
 
 def from_micros(micros: int) -> str:
     """The recorded form of `micros` microseconds since 1970."""
-    moment = _EPOCH + timedelta(microseconds=micros)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"
+    return _text(_EPOCH + timedelta(microseconds=micros))
 
 
 def plus_seconds(text: str, seconds: float) -> str:
     """The recorded time `seconds` after `text`, to the microsecond."""
-    return from_micros(to_micros(text) + round(seconds * 1_000_000))
+    later = timedelta(microseconds=round(seconds * 1_000_000))
+    return _text(datetime.fromisoformat(text) + later)
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"

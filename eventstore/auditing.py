@@ -25,6 +25,7 @@ from . import summaries
 from .database import Database, patiently
 from .pool import Pool, Row
 from .recorded import HASH_BYTES, ZERO_HASH, canonical
+from .sql import ARCHIVED
 
 ROWS = "rows"
 """The stored bytes are the events' canonical JSON, in order, under the right hashes."""
@@ -41,6 +42,7 @@ FEED = "feed"
 
 _FIRST_ID = "00000000-0000-0000-0000-000000000000"
 _NOT_REACHED = "not looked at: the rows are wrong"
+_ARCHIVED = "the record of this game is in the archive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class StoredGame:
-    """All that is stored of one game, in one snapshot. `events` end before the first wrong row."""
+    """All that is stored of one game, in one snapshot. `events` end before the first wrong row;
+    there are none, and `rows` could not be checked, while the game is in the archive."""
 
     game_id: str
     secret: bytes | None
@@ -107,6 +110,8 @@ def read_game(run: Run, game_id: str) -> StoredGame | None:
     if summary is None and versions is None:
         return None
     rows, events = check_rows(game_id, versions or [], bodies or [], hashes or b"")
+    if versions is None and run(ARCHIVED, {"game_id": game_id}):
+        rows = Check(ROWS, None, _ARCHIVED)
     disputes = None
     if disputed[0] is not None:
         disputes = replace(check_rows(game_id, *disputed)[0], check=DISPUTES)
@@ -154,9 +159,8 @@ class Auditor:
             return None
         disputes = [] if stored.disputes is None else [stored.disputes]
         if not stored.rows.ok:
-            unmade = [
-                Check(name, None, _NOT_REACHED) for name in (*CHECKS, LOADING, SUMMARY, TIMERS)
-            ]
+            why = _ARCHIVED if stored.rows.ok is None else _NOT_REACHED
+            unmade = [Check(name, None, why) for name in (*CHECKS, LOADING, SUMMARY, TIMERS)]
             return Audited(game_id, stored.count, [stored.rows, *unmade, *disputes])
         checks = [stored.rows, *verify(stored.events, secret=stored.secret)]
         game = stored.fold()

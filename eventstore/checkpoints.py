@@ -106,6 +106,7 @@ class Checkpoints:
         """Check one checkpoint after the other, each against the events that are there, and give
         the check of each; then, where a `number:hash` was `kept` elsewhere, that it is among them.
 
+        Where it can only be looked at once an archive is attached again, it could not be checked.
         It ends at the first that is not what was signed; games that are not what they were are told
         of checkpoint by checkpoint.
         """
@@ -116,29 +117,39 @@ class Checkpoints:
             if fault is not None:
                 yield Check(CHECKPOINTS, False, f"checkpoint {checkpoint.number}: {fault}")
                 return
-            faults = list(self._changed(checkpoint))
-            yield Check(CHECKPOINTS, not faults, "; ".join(faults))
+            faults, archived = self._changed(checkpoint)
+            if archived and not faults:
+                yield Check(CHECKPOINTS, None, f"{archived} of its games are in the archive")
+            else:
+                yield Check(CHECKPOINTS, not faults, "; ".join(faults))
             found = found or kept == f"{checkpoint.number}:{checkpoint.hash}"
             before = checkpoint
         if not found:
             yield Check(CHECKPOINTS, False, f"the checkpoint {kept} is not there")
 
-    def _changed(self, checkpoint: Checkpoint) -> Iterator[str]:
+    def _changed(self, checkpoint: Checkpoint) -> tuple[list[str], int]:
+        """The games that are not what was signed, and how many cannot be looked at."""
         heads = unpack(checkpoint.heads)
         parameters = {
             "game_ids": [head.game_id for head in heads],
             "versions": [head.version for head in heads],
         }
         rows = self.database.run(sql.STORED_HEADS, parameters)
-        for head, (_, _, own, summary) in zip(heads, rows, strict=True):
-            if own is None:
+        faults, unseen = [], 0
+        for head, (_, _, own, summary, archived) in zip(heads, rows, strict=True):
+            if own is None and archived:
+                unseen += 1
+            elif own is None:
                 what = "is cut off before" if summary else "is gone, which had"
-                yield f"game {head.game_id} {what} event {head.version}, signed as {head.hash}"
+                faults.append(
+                    f"game {head.game_id} {what} event {head.version}, signed as {head.hash}"
+                )
             elif own.hex() != head.hash:
-                yield (
+                faults.append(
                     f"event {head.version} of game {head.game_id} is another one than was signed, "
                     f"{head.hash}"
                 )
+        return faults, unseen
 
 
 def hash_of(jws: str) -> str:

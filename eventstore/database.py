@@ -113,8 +113,8 @@ class Database:
 
     def once(self, statement: LiteralString, parameters: dict[str, Any]) -> list[Row]:
         """Run `statement` once and return its rows; psycopg.Error as it comes."""
-        with self.connection() as connection, connection.cursor(binary=True) as cursor:
-            cursor.execute(statement, parameters)
+        with self.connection() as connection:
+            cursor = connection.execute(statement, parameters, binary=True)
             return cursor.fetchall() if cursor.description else []
 
     def run(self, statement: LiteralString, parameters: dict[str, Any]) -> list[Row]:

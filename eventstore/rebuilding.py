@@ -41,13 +41,14 @@ class SummaryRebuilder:
         self.auditor = Auditor(pool)
 
     def correct(self, game_id: str) -> Correction | None:
-        """Correct what is wrong beside the game's record; None if nothing is.
+        """Correct what is wrong beside the game's record; None if nothing is, or if the record is
+        in the archive.
 
         The game may go on meanwhile: an append and a correction wait for each other, and each
         works on what the other has left.
         """
         stored = read_game(self.database.run, game_id)
-        if stored is None or not _wrong(stored)[0]:
+        if stored is None or stored.rows.ok is None or not _wrong(stored)[0]:
             return None
 
         def locked() -> Correction | None:
@@ -80,7 +81,7 @@ def _correct(connection: Connection[Row], game_id: str) -> Correction | None:
             return cursor.fetchall()
 
     stored = read_game(run, game_id)
-    if stored is None:
+    if stored is None or stored.rows.ok is None:
         return None
     wrong, game = _wrong(stored)
     if not wrong:

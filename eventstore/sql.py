@@ -53,6 +53,10 @@ TAIL: LiteralString = _POSITION.format(
 )
 """The events after a version, and the hash of that version."""
 
+ARCHIVED: LiteralString = """
+SELECT true FROM archives WHERE %(game_id)s::uuid >= low AND %(game_id)s::uuid < high LIMIT 1
+"""
+
 EVENTS: LiteralString = """
 SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8'),
     string_agg(x.hash, ''::bytea),
@@ -74,7 +78,7 @@ WHERE g.game_id = %(game_id)s::uuid
 
 APPEND: LiteralString = """
 SELECT status, at, hashes, first, last FROM append_events(
-    %(game_id)s::uuid, %(version)s::int, %(prev_hash)s::bytea, %(rests)s::text[],
+    %(game_id)s::uuid, %(version)s::int, %(prev_hash)s::bytea, %(rests)s::text,
     %(guard)s::text, %(due)s::timestamptz,
     %(token_id)s::uuid, %(key)s::text, %(path)s::text, %(body_hash)s::bytea,
     %(keep)s::interval,

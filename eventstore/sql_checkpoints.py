@@ -37,7 +37,8 @@ WHERE number > %(number)s ORDER BY number LIMIT %(limit)s
 COUNT: LiteralString = "SELECT count(*) FROM checkpoints"
 
 STORED_HEADS: LiteralString = """
-SELECT head.game_id::text, head.version, e.hash, g.game_id IS NOT NULL
+SELECT head.game_id::text, head.version, e.hash, g.game_id IS NOT NULL,
+    EXISTS (SELECT FROM archives a WHERE head.game_id >= a.low AND head.game_id < a.high)
 FROM unnest(%(game_ids)s::uuid[], %(versions)s::int[]) WITH ORDINALITY
     AS head(game_id, version, number)
 LEFT JOIN events e ON e.game_id = head.game_id AND e.version = head.version

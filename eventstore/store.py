@@ -192,11 +192,12 @@ class Store:
             return None, _Read(game_id, (), [])
         row = rows[0]
         if row[_AROUND + 1] is None and version is None:
-            raise Archived
+            raise self._missing(game_id)
         return row[_AROUND:], _Read(game_id, row[:_AROUND], used)
 
     def events(self, game_id: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """The events after the version `after`, at most `limit` of them; none for no game."""
+        """The events after the version `after`, at most `limit` of them; none for no game, or one
+        that is archived."""
         last = LAST if limit is None else min(LAST, after + limit)
         if after >= LAST or last <= after:
             return []
@@ -219,7 +220,15 @@ class Store:
         if not rows:
             return None
         version, status, visibility, rematch, own_hash = rows[0]
+        if own_hash is None:
+            raise self._missing(game_id)
         return Head(version, status, visibility, rematch, own_hash.hex())
+
+    def _missing(self, game_id: str) -> Archived | Broken:
+        """Why a game has no events."""
+        if self.database.run(sql.ARCHIVED, {"game_id": game_id}):
+            return Archived()
+        return Broken("a game has no record")
 
     def append(self, append: Append) -> Appended:
         """Append events with all that is to be true at the same instant, or nothing at all.

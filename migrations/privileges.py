@@ -12,6 +12,7 @@ from psycopg import Connection, sql
 
 GRANTS = {
     "events": "SELECT, INSERT",
+    "archives": "SELECT",
     "outbox": "SELECT, INSERT, DELETE",
     "games": "SELECT, INSERT",
     "seats": "SELECT, INSERT, UPDATE, DELETE",
@@ -51,7 +52,7 @@ CHANGING = {
 """Of tables without UPDATE, the columns that may change: what a game is, its secret above all,
 stays, and how far it has come does not; a published key stays too."""
 
-FUNCTIONS = ("append_events", "append_dispute", "beat")
+FUNCTIONS = ("append_events", "append_dispute", "beat", "make_partitions")
 """What the application may call, and nobody else but the owner."""
 
 TIMEOUTS = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from alembic import command
@@ -12,6 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
+from eventstore.partitions import MONTHS_AHEAD
 from migrations.privileges import grant, limit
 
 LOCK = 7_226_801_946_310_245
@@ -52,9 +55,17 @@ def upgrade(owner_url: str, app_role: str, app_url: str | None = None) -> None:
         with psycopg.connect(owner_url, connect_timeout=10) as owner:
             grant(owner, app_role)
             limited = limit(owner, app_role)
+        with psycopg.connect(owner_url, connect_timeout=10) as owner:
+            make_ahead(owner)
         if not limited and app_url is not None and app_url != owner_url:
             with psycopg.connect(app_url, connect_timeout=10) as application:
                 limit(application, app_role)
+
+
+def make_ahead(owner: psycopg.Connection[Any]) -> None:
+    """Have the next months' partitions; whoever is too busy now does it the next time."""
+    with contextlib.suppress(psycopg.errors.LockNotAvailable):
+        owner.execute("SELECT make_partitions(%s)", (MONTHS_AHEAD,))
 
 
 def head() -> str:

@@ -10,6 +10,7 @@ from eventstore.attempts import Attempts
 from eventstore.chores import Housekeeping
 from eventstore.disputes import Disputes
 from eventstore.health import HealthRows
+from eventstore.partitions import MAKE, MONTHS_AHEAD
 from workers.resources import Resources
 from workers.settling import described
 
@@ -70,6 +71,13 @@ def close_lobbies(resources: Resources) -> None:
                 described(error),
                 extra={"game_id": game_id},
             )
+
+
+def make_partitions(resources: Resources) -> None:
+    """Have the partitions of the next months, long before their first game."""
+    for name, state in resources.store().database.run(MAKE, {"months": MONTHS_AHEAD}):
+        if state == "occupied":
+            log.warning("Games of %s are in the default partition, where they stay.", name)
 
 
 def _purge(batch: Callable[[int], int]) -> None:

@@ -157,7 +157,7 @@ CREATE FUNCTION append_events(
     p_game uuid,
     p_version integer,              -- the last event that the caller knows,
     p_hash bytea,                   -- and its hash; NULL: whichever
-    p_rests text[],                 -- each event's canonical JSON after its leading "at" member
+    p_rests text,                   -- a line for each event: its JSON after the "at" member
     p_guard text,                   -- in-time: at <= p_due; late: at > p_due; none
     p_due timestamptz,
     p_token uuid,                   -- with p_key: also record that this request was answered
@@ -191,8 +191,9 @@ DECLARE
     v_hash bytea;
     v_before timestamptz;
     v_at timestamptz;
+    v_rests text[] := string_to_array(p_rests, E'\\n');
     v_bodies text[] := '{}';
-    v_count integer := cardinality(p_rests);
+    v_count integer := cardinality(v_rests);
     v_known record;
 BEGIN
     hashes := '{}';
@@ -239,7 +240,7 @@ BEGIN
     IF v_count > 0 THEN
         v_hash := coalesce(v_hash, decode(repeat('00', 32), 'hex'));
         FOR i IN 1..v_count LOOP
-            v_bodies[i] := '{"at":"' || at || '",' || p_rests[i];
+            v_bodies[i] := '{"at":"' || at || '",' || v_rests[i];
             v_hash := sha256(v_hash || convert_to(v_bodies[i], 'UTF8'));
             hashes[i] := v_hash;
         END LOOP;

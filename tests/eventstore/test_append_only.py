@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 
 import psycopg
 import pytest
 from psycopg import errors
 
+from domain.commands import CreateGame
 from eventstore.executor import Executor
 from eventstore.ids import uuid7
 from tests.databases import Scratch
@@ -37,6 +39,7 @@ DEFINITIONS = [
     "DROP TRIGGER append_only ON {table}",
     "CREATE RULE sneaky AS ON INSERT TO {table} DO INSTEAD NOTHING",
     "ALTER TABLE events DETACH PARTITION events_default",
+    "ALTER TABLE events DETACH PARTITION {table}",
     "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
     "'BEGIN RETURN NULL; END'",
     "GRANT UPDATE ON {table} TO PUBLIC",
@@ -45,13 +48,15 @@ DEFINITIONS = [
     "SELECT * FROM {table} FOR UPDATE",
 ]
 
-TABLES = ["events", "events_default"]
+THIS_MONTH = f"events_{datetime.datetime.now(datetime.UTC):%Y_%m}"
+TABLES = ["events", "events_default", THIS_MONTH]
 
 
 @pytest.fixture(autouse=True)
 def rows(scratch: Scratch, executor: Executor) -> list[tuple[object, ...]]:
     """There is something that could be changed, and it is the same afterwards."""
     open_table(executor)
+    executor.create(CreateGame(uuid7(), "halleluja"), game_id="0" * 8 + uuid7()[8:])
     return scratch.execute("SELECT * FROM events ORDER BY game_id, version")
 
 
@@ -130,9 +135,18 @@ def test_a_new_partition_is_guarded_by_its_row_trigger(scratch: Scratch) -> None
         owner.rollback()
 
 
-def test_the_application_reads_the_partition_through_its_parent_only(scratch: Scratch) -> None:
-    with pytest.raises(errors.InsufficientPrivilege):
-        _run(scratch.app_url, "SELECT * FROM events_default")
+@pytest.mark.parametrize("table", TABLES[1:])
+def test_the_application_reads_a_partition_through_its_parent_only(
+    scratch: Scratch, table: str
+) -> None:
+    for statement in ("SELECT * FROM {}", "INSERT INTO {} SELECT * FROM events LIMIT 1"):
+        with pytest.raises(errors.InsufficientPrivilege):
+            _run(scratch.app_url, statement.format(table))
+
+
+def test_each_of_them_has_something_that_could_be_changed(scratch: Scratch) -> None:
+    found = scratch.execute("SELECT DISTINCT tableoid::regclass::text FROM events")
+    assert {name for (name,) in found} >= set(TABLES[1:])
 
 
 def test_a_version_is_stored_once(scratch: Scratch) -> None:

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import psycopg
 import pytest
 
 from domain.commands import Context, CreateGame, MakeMove, Resign, StartGame, TakeSeat
@@ -24,7 +23,7 @@ from domain.refusals import (
     Refused,
 )
 from eventstore.database import Database
-from eventstore.errors import Archived, GameNotFound
+from eventstore.errors import GameNotFound
 from eventstore.executor import Executor
 from eventstore.ids import uuid7
 from eventstore.pool import Pool, open_pool
@@ -466,18 +465,3 @@ def test_many_threads_share_the_positions(pool: Pool) -> None:
 def test_a_game_that_is_nowhere(executor: Executor) -> None:
     with pytest.raises(GameNotFound):
         executor.execute(uuid7(), MakeMove(uuid7(), {"type": "draw"}, 1, 1))
-
-
-def test_a_game_without_its_events_is_in_the_archive(scratch: Scratch, executor: Executor) -> None:
-    table = open_table(executor)
-    game_id = uuid7()
-    with psycopg.connect(scratch.admin_url) as admin:
-        admin.execute(
-            "INSERT INTO games SELECT (jsonb_populate_record(g, jsonb_build_object("
-            "'game_id', %s::text))).* FROM games g WHERE game_id = %s",
-            (game_id, table.game_id),
-        )
-    with pytest.raises(Archived):
-        executor.store.load(game_id)
-    with pytest.raises(Archived):
-        executor.execute(game_id, MakeMove(uuid7(), {"type": "draw"}, 1, 1))

@@ -1,0 +1,174 @@
+"""The record's partitions: a month of games each, by their ids, made before the month begins.
+
+What a UUIDv7 begins with is the time at which its game was opened, so all events of a game lie in
+one partition, and an old month can be taken out of the record whole, archived, and put back.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import LiteralString, NamedTuple
+
+from psycopg import Connection, errors, sql
+
+from .errors import StoreError
+from .pool import Row
+
+DEFAULT = "events_default"
+"""Holds the games of months for which no partition was made in time."""
+
+MONTHS_AHEAD = 3
+"""Partitions that there are besides this month's."""
+
+MAKE: LiteralString = "SELECT partition, state FROM make_partitions(%(months)s)"
+
+_NAME = re.compile(r"events_(20[0-9]{2})_(0[1-9]|1[0-2])")
+
+_LIST: LiteralString = """
+SELECT c.relname, EXISTS (SELECT FROM pg_inherits i
+        WHERE i.inhrelid = c.oid AND i.inhparent = e.oid),
+    pg_total_relation_size(c.oid), greatest(c.reltuples, 0)::bigint
+FROM pg_class e JOIN pg_class c ON c.relnamespace = e.relnamespace
+WHERE e.oid = 'events'::regclass AND c.relkind = 'r'
+    AND c.relname ~ '^events_([0-9]{4}_[0-9]{2}|default)$'
+UNION ALL
+SELECT a.partition, false, 0, 0 FROM archives a WHERE to_regclass(a.partition) IS NULL
+ORDER BY 1
+"""
+
+_RANGE: LiteralString = """
+SELECT month_bound(%(month)s::timestamp), month_bound(%(month)s::timestamp + interval '1 month'),
+    %(month)s::timestamp + interval '1 month' <= clock_timestamp() AT TIME ZONE 'UTC'
+"""
+
+_ATTACHED: LiteralString = """
+SELECT EXISTS (SELECT FROM pg_inherits
+    WHERE inhparent = 'events'::regclass AND inhrelid = to_regclass(%(name)s))
+"""
+
+_GUARDED: LiteralString = """
+SELECT count(*) FROM pg_trigger WHERE tgrelid = to_regclass(%(name)s) AND tgenabled = 'A'
+    AND tgname IN ('append_only_alone', 'append_only_truncate')
+"""
+
+_ATTACH: LiteralString = """
+ALTER TABLE events ATTACH PARTITION {name} FOR VALUES FROM ({low}) TO ({high})
+"""
+
+_GOING_ON: LiteralString = """
+SELECT count(*) FROM games
+WHERE game_id >= %(low)s AND game_id < %(high)s AND status IN ('lobby', 'active')
+"""
+
+_WAITING: LiteralString = """
+SELECT count(*) FROM outbox WHERE game_id >= %(low)s AND game_id < %(high)s
+"""
+
+
+class PartitionError(StoreError):
+    """What was asked of a partition cannot be done; the text says why."""
+
+
+class Partition(NamedTuple):
+    """A partition: whether it is part of the record now, its bytes with indexes, and about how
+    many events it has. One that is kept elsewhere has neither."""
+
+    name: str
+    attached: bool
+    size: int
+    events: int
+
+
+class Made(NamedTuple):
+    """`state`: made, there (before), archived, or occupied: games of that month are in the default
+    partition already and stay there."""
+
+    name: str
+    state: str
+
+
+class Partitions:
+    """The partitions, over a connection in autocommit of the role that owns the tables."""
+
+    def __init__(self, owner: Connection[Row]) -> None:
+        self._owner = owner
+
+    def all(self) -> list[Partition]:
+        """All of them, by name."""
+        return [Partition(*row) for row in self._owner.execute(_LIST)]
+
+    def make(self, months: int = MONTHS_AHEAD) -> list[Made]:
+        """Have this month's partition and those of the next `months`."""
+        return [Made(*row) for row in self._owner.execute(MAKE, {"months": months})]
+
+    def detach(self, name: str) -> None:
+        """Take a month that is over out of the record; its events stay in the table `name`.
+
+        Until it is attached again, whoever asks for one of its games is told that it is archived.
+        PartitionError if games of that month still go on.
+        """
+        low, high, over = self._range(name)
+        named = {"name": name, "low": low, "high": high}
+        with self._owner.transaction():
+            if not self._told(_ATTACHED, named):
+                raise PartitionError(f"{name} is not attached")
+            if not over:
+                raise PartitionError(f"{name} is not over yet: games are still opened in it")
+            self._lock_timeout()
+            if going_on := self._told(_GOING_ON, named):
+                raise PartitionError(f"{going_on} games of {name} are not over yet")
+            if self._told(_WAITING, named):
+                raise PartitionError(f"events of {name} have no place in the feed yet")
+            self._alter("ALTER TABLE events DETACH PARTITION {name}", name)
+            # Again, as nobody can add to it now.
+            if self._told(_WAITING, named) or self._told(_GOING_ON, named):
+                raise PartitionError(f"{name} was still being added to")
+            self._owner.execute(
+                "INSERT INTO archives (partition, low, high) VALUES (%(name)s, %(low)s, %(high)s)",
+                named,
+            )
+
+    def attach(self, name: str) -> None:
+        """Make a detached month part of the record again."""
+        low, high, _ = self._range(name)
+        named = {"name": name, "low": low, "high": high}
+        with self._owner.transaction():
+            if self._told(_ATTACHED, named):
+                raise PartitionError(f"{name} is attached already")
+            if not self._told("SELECT to_regclass(%(name)s) IS NOT NULL", named):
+                raise PartitionError(f"there is no table {name}: restore it from its archive first")
+            self._lock_timeout()
+            if self._told(_GUARDED, named) != 2:
+                raise PartitionError(f"the triggers that keep {name} as it is are not all there")
+            try:
+                self._alter(_ATTACH, name, low=low, high=high)
+            except (errors.CheckViolation, errors.InvalidObjectDefinition) as error:
+                raise PartitionError(f"{name} does not fit into the record") from error
+            self._alter("ALTER TABLE {name} ENABLE ALWAYS TRIGGER append_only", name)
+            self._owner.execute("DELETE FROM archives WHERE partition = %(name)s", named)
+
+    def _range(self, name: str) -> tuple[object, object, bool]:
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise PartitionError(f"{name} is no month of the record: events_YYYY_MM")
+        month = datetime.datetime(int(match[1]), int(match[2]), 1)
+        row = self._owner.execute(_RANGE, {"month": month}).fetchone()
+        assert row is not None
+        return row[0], row[1], row[2]
+
+    def _told(self, statement: LiteralString, parameters: dict[str, object]) -> int:
+        row = self._owner.execute(statement, parameters).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def _lock_timeout(self) -> None:
+        # Moves wait behind whoever waits for the lock, so not for long.
+        self._owner.execute("SET LOCAL lock_timeout = '2s'")
+
+    def _alter(self, statement: LiteralString, name: str, **values: object) -> None:
+        literals = {key: sql.Literal(value) for key, value in values.items()}
+        try:
+            self._owner.execute(sql.SQL(statement).format(name=sql.Identifier(name), **literals))
+        except errors.LockNotAvailable as error:
+            raise PartitionError("the record is busy: try again in a moment") from error

@@ -1,0 +1,343 @@
+"""Partitions: made ahead, guarded like the rest, taken out of the record and put back."""
+
+from __future__ import annotations
+
+import datetime
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from api.command import postgres_tools
+from domain.commands import CreateGame, LeaveSeat, StartGame, TakeSeat
+from domain.game import fold
+from eventstore import backups
+from eventstore.auditing import ROWS, Auditor
+from eventstore.chain import verify
+from eventstore.errors import Archived, Broken
+from eventstore.executor import Executor
+from eventstore.feed import Feed
+from eventstore.ids import least_uuid7, uuid7
+from eventstore.partitions import DEFAULT, MONTHS_AHEAD, Made, PartitionError, Partitions
+from eventstore.pool import Pool, open_pool
+from eventstore.store import Store
+from tests.databases import Scratch, scratch_database
+from tests.eventstore.tables import Table
+
+OLD = datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC)
+OLD_NAME = "events_2025_01"
+
+
+@pytest.fixture(scope="module")
+def parted() -> Iterator[Scratch]:
+    """A database of its own, which has a partition for an old month."""
+    with scratch_database() as scratch:
+        with psycopg.connect(scratch.owner_url) as owner:
+            owner.execute("SELECT make_partition(%s)", (OLD.replace(tzinfo=None),))
+        yield scratch
+
+
+@pytest.fixture
+def partitions(parted: Scratch) -> Iterator[Partitions]:
+    """Its partitions, as the owner."""
+    with psycopg.connect(parted.owner_url, autocommit=True) as owner:
+        yield Partitions(owner)
+
+
+@pytest.fixture
+def pool(parted: Scratch) -> Iterator[Pool]:
+    """Connections as the application."""
+    with open_pool(parted.app_url, 4) as opened:
+        yield opened
+
+
+def _id(moment: datetime.datetime) -> str:
+    """An id as if made at `moment`."""
+    return least_uuid7(moment)[:18] + uuid7()[18:]
+
+
+def _table(executor: Executor, game_id: str, *, start: bool = True) -> Table:
+    players = (uuid7(), uuid7())
+    executor.create(CreateGame(players[0], "vallelujah", {"rounds_to_win": 1}), game_id=game_id)
+    executor.execute(game_id, TakeSeat(players[1]))
+    if start:
+        executor.execute(game_id, StartGame(players[0]))
+    return Table(executor, game_id, players)
+
+
+def _where(scratch: Scratch, game_id: str) -> str:
+    (row,) = scratch.execute(
+        "SELECT DISTINCT tableoid::regclass::text FROM events WHERE game_id = %s", (game_id,)
+    )
+    return str(row[0])
+
+
+def _month(ahead: int) -> datetime.datetime:
+    now = datetime.datetime.now(datetime.UTC)
+    months = now.year * 12 + now.month - 1 + ahead
+    return datetime.datetime(months // 12, months % 12 + 1, 1, tzinfo=datetime.UTC)
+
+
+def _name(month: datetime.datetime) -> str:
+    return f"events_{month:%Y_%m}"
+
+
+def test_the_next_months_are_there_from_the_start(parted: Scratch, partitions: Partitions) -> None:
+    names = [partition.name for partition in partitions.all() if partition.attached]
+    expected = [_name(_month(ahead)) for ahead in range(MONTHS_AHEAD + 1)]
+    assert [name for name in names if name in expected] == expected
+    assert {OLD_NAME, DEFAULT} <= set(names)
+
+
+def test_a_game_lies_in_the_month_in_which_it_was_opened(parted: Scratch, pool: Pool) -> None:
+    executor = Executor(Store(pool))
+    first, last = _month(1), _month(2) - datetime.timedelta(milliseconds=1)
+    for moment in (_month(0), first, last):
+        table = _table(executor, _id(moment))
+        table.make_move()
+        assert _where(parted, table.game_id) == _name(moment)
+        assert verify(table.events(), game_id=table.game_id) is None
+    beyond = _table(executor, _id(datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)))
+    assert _where(parted, beyond.game_id) == DEFAULT
+
+
+def test_the_application_has_the_next_ones_made_and_nothing_else(parted: Scratch) -> None:
+    with psycopg.connect(parted.app_url, autocommit=True) as application:
+        ours = Partitions(application)
+        assert set(ours.make(5)) >= {
+            Made(_name(_month(MONTHS_AHEAD)), "there"),
+            Made(_name(_month(5)), "made"),
+        }
+        assert Made(_name(_month(5)), "there") in ours.make(5)
+        for months in (-1, 25, 10**6):
+            with pytest.raises(errors.InvalidParameterValue):
+                ours.make(months)
+        for statement in (
+            f"ALTER TABLE events DETACH PARTITION {OLD_NAME}",
+            f"DROP TABLE {OLD_NAME}",
+            f"ALTER TABLE {OLD_NAME} DISABLE TRIGGER ALL",
+            "CREATE TABLE mine PARTITION OF events FOR VALUES FROM ("
+            "'ff000000-0000-0000-0000-000000000000') TO (MAXVALUE)",
+            "SELECT make_partition('2031-01-01')",
+            f"SELECT guard_partition('{OLD_NAME}')",
+            f"DELETE FROM archives WHERE partition = '{OLD_NAME}'",
+            f"SELECT * FROM {OLD_NAME}",
+        ):
+            with pytest.raises(errors.InsufficientPrivilege):
+                application.execute(statement.encode())
+        with pytest.raises(errors.InsufficientPrivilege):
+            ours.detach(OLD_NAME)
+
+
+def test_several_at_once_make_each_of_them_once(parted: Scratch) -> None:
+    made: list[list[Made]] = []
+
+    def make() -> None:
+        with psycopg.connect(parted.app_url, autocommit=True) as application:
+            made.append(Partitions(application).make(7))
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(made) == 4
+    assert sum(Made(_name(_month(7)), "made") in each for each in made) == 1
+
+
+def test_a_month_that_has_games_in_the_default_partition_stays_there(
+    parted: Scratch, partitions: Partitions, pool: Pool
+) -> None:
+    table = _table(Executor(Store(pool)), _id(_month(9)))
+    assert _where(parted, table.game_id) == DEFAULT
+    states = dict(partitions.make(10))
+    assert states[_name(_month(9))] == "occupied"
+    assert states[_name(_month(10))] == "made"
+    table.make_move()
+    assert _where(parted, table.game_id) == DEFAULT
+
+
+def test_moves_go_on_while_partitions_are_made(parted: Scratch, pool: Pool) -> None:
+    executor = Executor(Store(pool))
+    tables = [_table(executor, uuid7()) for _ in range(3)]
+    going = threading.Event()
+    going.set()
+    failed: list[BaseException] = []
+
+    def play(table: Table) -> None:
+        try:
+            while going.is_set() and not table.game().over:
+                table.make_move()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=play, args=(table,)) for table in tables]
+    for thread in threads:
+        thread.start()
+    with psycopg.connect(parted.app_url, autocommit=True) as application:
+        for months in range(11, 15):
+            assert Made(_name(_month(months)), "made") in Partitions(application).make(months)
+    going.clear()
+    for thread in threads:
+        thread.join(60)
+    assert failed == []
+    for table in tables:
+        assert verify(table.events(), game_id=table.game_id) is None
+
+
+class TestArchive:
+    """A month that is over: detached, dumped, dropped, restored, attached."""
+
+    @pytest.fixture
+    def old(self, pool: Pool) -> Table:
+        """A match of the old month that is over."""
+        table = _table(Executor(Store(pool)), _id(OLD + datetime.timedelta(days=3)))
+        table.play_out(random.Random(1))
+        while Feed(pool).sequence(1000)[0]:
+            pass
+        return table
+
+    @pytest.fixture(autouse=True)
+    def _put_back(self, partitions: Partitions) -> Iterator[None]:
+        yield
+        if not next(each.attached for each in partitions.all() if each.name == OLD_NAME):
+            partitions.attach(OLD_NAME)
+
+    def test_what_is_archived_is_said_to_be(
+        self, partitions: Partitions, pool: Pool, old: Table
+    ) -> None:
+        events, fresh = old.events(), Store(pool)
+        partitions.detach(OLD_NAME)
+        for store in (fresh, old.executor.store):
+            for look in (store.load, store.head):
+                with pytest.raises(Archived):
+                    look(old.game_id)
+        with pytest.raises(Archived):
+            old.executor.execute(old.game_id, LeaveSeat(str(old.players[0])))
+        assert fresh.events(old.game_id) == []
+        audited = Auditor(pool).game(old.game_id)
+        assert audited is not None
+        assert {check.ok for check in audited.checks} == {None}
+        assert not next(each.attached for each in partitions.all() if each.name == OLD_NAME)
+        partitions.attach(OLD_NAME)
+        assert old.events() == events
+        loaded = fresh.load(old.game_id)
+        assert loaded is not None
+        assert loaded.head_hash == events[-1].hash
+        audited = Auditor(pool).game(old.game_id)
+        assert audited is not None
+        assert next(check.ok for check in audited.checks if check.check == ROWS)
+        assert audited.wrong == []
+
+    def test_through_an_archive_and_back(
+        self, parted: Scratch, partitions: Partitions, pool: Pool, old: Table, tmp_path: Path
+    ) -> None:
+        events = old.events()
+        partitions.detach(OLD_NAME)
+        server = backups.server_version(parted.owner_url)
+        dump = postgres_tools.for_dump(server)
+        archive = tmp_path / "archive"
+        arguments = ["--format=custom", f"--table={OLD_NAME}", f"--file={archive}"]
+        postgres_tools.run(dump, parted.owner_url, *arguments)
+        with psycopg.connect(parted.owner_url) as owner:
+            owner.execute(f"DROP TABLE {OLD_NAME}".encode())
+        gone = next(each for each in partitions.all() if each.name == OLD_NAME)
+        assert (gone.attached, gone.size) == (False, 0)
+        with pytest.raises(PartitionError, match="restore it"):
+            partitions.attach(OLD_NAME)
+        restore = postgres_tools.for_restore(server, dump.major)
+        postgres_tools.run(restore, parted.owner_url, str(archive))
+        partitions.attach(OLD_NAME)
+        assert old.events() == events
+        assert fold(old.game_id, events).over
+        audited = Auditor(pool).game(old.game_id)
+        assert audited is not None
+        assert audited.wrong == []
+        for statement in (f"DELETE FROM {OLD_NAME}", f"TRUNCATE {OLD_NAME}", "DELETE FROM events"):
+            with (
+                psycopg.connect(parted.owner_url) as owner,
+                pytest.raises(errors.RestrictViolation),
+            ):
+                owner.execute(statement.encode())
+
+    @pytest.mark.parametrize("change", ["DELETE FROM", "TRUNCATE", "UPDATE"])
+    def test_it_cannot_be_changed_meanwhile(
+        self, parted: Scratch, partitions: Partitions, old: Table, change: str
+    ) -> None:
+        partitions.detach(OLD_NAME)
+        statement = f"{change} {OLD_NAME}" + (" SET body = ''" if change == "UPDATE" else "")
+        replicating = f"{parted.admin_url} options='-csession_replication_role=replica'"
+        for url in (parted.owner_url, replicating):
+            with psycopg.connect(url) as connection, pytest.raises(errors.RestrictViolation):
+                connection.execute(statement.encode())
+
+    def test_what_still_goes_on_is_not_archived(
+        self, partitions: Partitions, pool: Pool, old: Table
+    ) -> None:
+        running = _table(Executor(Store(pool)), _id(OLD))
+        with pytest.raises(PartitionError, match="not over yet"):
+            partitions.detach(OLD_NAME)
+        running.play_out(random.Random(2))
+        with pytest.raises(PartitionError, match="no place in the feed"):
+            partitions.detach(OLD_NAME)
+        while Feed(pool).sequence(1000)[0]:
+            pass
+        partitions.detach(OLD_NAME)
+
+    def test_what_cannot_be_detached_or_attached(self, partitions: Partitions, old: Table) -> None:
+        for name in (_name(_month(0)), _name(_month(1))):
+            with pytest.raises(PartitionError, match="not over yet"):
+                partitions.detach(name)
+        for name in (DEFAULT, "games", "events_2025_13", 'events"; DROP TABLE games; --'):
+            for action in (partitions.detach, partitions.attach):
+                with pytest.raises(PartitionError, match="no month"):
+                    action(name)
+        with pytest.raises(PartitionError, match="not attached"):
+            partitions.detach("events_2024_01")
+        with pytest.raises(PartitionError, match="attached already"):
+            partitions.attach(OLD_NAME)
+
+    def test_a_busy_record_is_not_waited_for(
+        self, parted: Scratch, partitions: Partitions, old: Table
+    ) -> None:
+        with psycopg.connect(parted.app_url) as reader:
+            reader.execute("SELECT count(*) FROM events")
+            with pytest.raises(PartitionError, match="busy"):
+                partitions.detach(OLD_NAME)
+        partitions.detach(OLD_NAME)
+
+    def test_a_month_in_the_archive_is_not_made_again(
+        self, parted: Scratch, partitions: Partitions, old: Table
+    ) -> None:
+        partitions.detach(OLD_NAME)
+        with psycopg.connect(parted.owner_url) as owner:
+            row = owner.execute("SELECT make_partition('2025-01-01')").fetchone()
+        assert row == ("archived",)
+
+    def test_an_unguarded_table_is_not_attached(
+        self, parted: Scratch, partitions: Partitions, old: Table
+    ) -> None:
+        partitions.detach(OLD_NAME)
+        change = f"ALTER TABLE {OLD_NAME} {{}} TRIGGER append_only_truncate"
+        parted.execute(change.format("DISABLE"))
+        with pytest.raises(PartitionError, match="triggers"):
+            partitions.attach(OLD_NAME)
+        parted.execute(change.format("ENABLE ALWAYS"))
+
+
+def test_a_game_whose_events_are_gone_is_not_in_the_archive(parted: Scratch, pool: Pool) -> None:
+    store = Store(pool)
+    table = _table(Executor(store), uuid7())
+    game_id = uuid7()
+    parted.execute(
+        "INSERT INTO games SELECT (jsonb_populate_record(g, jsonb_build_object("
+        "'game_id', %s::text))).* FROM games g WHERE game_id = %s",
+        (game_id, table.game_id),
+    )
+    for look in (store.load, store.head):
+        with pytest.raises(Broken):
+            look(game_id)
