@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
@@ -212,21 +211,10 @@ def test_a_receipt_shows_what_the_record_was(
         assert filed["finding"]["outcome"] == told, receipt
 
 
-@contextmanager
-def tampering(scratch: Scratch, table: str = "events") -> Iterator[None]:
-    """Past the triggers, as only who owns the server can."""
-    scratch.execute(f"ALTER TABLE {table} DISABLE TRIGGER ALL")
-    try:
-        yield
-    finally:
-        scratch.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER append_only")
-        scratch.execute(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER append_only_truncate")
-
-
 def test_a_record_that_was_changed(match: Table, scratch: Scratch) -> None:
     report = match.host.get(f"{match.url}/audit", expect=200).get_json()
     assert report["ok"] is True
-    with tampering(scratch):
+    with scratch.unguarded():
         scratch.execute(
             "UPDATE events SET body = replace(body, '\"turn_seconds\":60', '\"turn_seconds\":61')"
             " WHERE game_id = %s AND version = 1",
@@ -401,7 +389,7 @@ def test_the_stream_of_disputes_is_a_chain_that_can_only_grow(
         for statement in ("DELETE FROM {}", "TRUNCATE {}", "UPDATE {} SET body = body"):
             with psycopg.connect(url) as connection, pytest.raises(refusal):
                 connection.execute(statement.format("dispute_events").encode())
-    with tampering(scratch, "dispute_events"):
+    with scratch.unguarded("dispute_events"):
         scratch.execute(
             "UPDATE dispute_events SET body = replace(body, 'not right', 'quite right')"
             " WHERE game_id = %s AND version = 1",
