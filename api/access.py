@@ -57,7 +57,9 @@ def audits(game: Game, call: Call) -> bool:
 def replaying(game: Game, call: Call) -> Viewer:
     """As whom the caller sees an earlier state of `game`, of which everything is open once it is
     over."""
-    return Viewer(game.seat_of(call.player_id), everything=game.over)
+    if game.over:
+        return Viewer(game.seat_of(call.player_id), everything=True)
+    return viewer(game, call)
 
 
 def require_sight(game: Game, call: Call) -> None:
