@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +12,6 @@ from domain.registry import RULESETS
 from eventstore.store import Store
 from tests.api.client import Client
 from tests.api.tables import Table
-
-STREAM_SECONDS = 1.0
 
 
 def seen_cards(events: Iterable[Recorded], seat: int | None) -> set[str]:
@@ -85,17 +82,20 @@ def found(served: bytes, hidden: dict[str, str]) -> list[str]:
     return [f"{what}: {each}" for each, what in hidden.items() if each.lower().encode() in text]
 
 
-def wire(answer: Any) -> bytes:
-    """Everything of an answer that travels: its status, headers and body; of a stream that goes on,
-    what comes at once."""
+def wire(answer: Any, version: int = 0) -> bytes:
+    """Everything of an answer that travels: its status, headers and body; of a stream, which goes
+    on, what comes until the event `version`."""
     head = "".join(f"{name}: {value}\r\n" for name, value in answer.headers.items())
-    body = _begun(answer) if answer.mimetype == "text/event-stream" else answer.get_data()
+    live = answer.mimetype == "text/event-stream"
+    body = _until(answer, version) if live else answer.get_data()
     return f"{answer.status}\r\n{head}\r\n".encode() + body
 
 
-def _begun(answer: Any) -> bytes:
-    chunks: list[bytes] = []
-    reader = threading.Thread(target=lambda: chunks.extend(answer.response), daemon=True)
-    reader.start()
-    reader.join(STREAM_SECONDS)
-    return b"".join(list(chunks))
+def _until(answer: Any, version: int) -> bytes:
+    served = b""
+    for chunk in answer.response:
+        served += chunk
+        if f"id: {version}\n".encode() in served:
+            break
+    answer.close()
+    return served
