@@ -28,7 +28,6 @@ from domain.redaction import SPECTATOR
 
 TURN_SECONDS = 3
 WAIT_SECONDS = 10
-POLL_SECONDS = 0.15
 FORGETS_A_CALL = 0.15
 NAMES = ("Ambrose", "Bede", "Clare", "Dunstan", "Edith", "Finnian")
 
@@ -73,15 +72,9 @@ class Table:
 
     def newer(self, client: Client, version: int, limit: int) -> list[Json]:
         """The next events after `version`, as the client may see them; none after a while."""
-        ends = time.monotonic() + WAIT_SECONDS
-        while not self.stop.is_set() and time.monotonic() < ends:
-            items: list[Json] = client.get(f"{self.path}/events", after=version, limit=limit).body[
-                "items"
-            ]
-            if items:
-                return items
-            self.stop.wait(POLL_SECONDS)
-        return []
+        page = client.get(f"{self.path}/events", after=version, limit=limit, wait=WAIT_SECONDS)
+        items: list[Json] = page.body["items"]
+        return items
 
     def check_time(self) -> None:
         """Raise CommandFailed once the match has taken too long."""

@@ -37,8 +37,8 @@ def test_the_first_game_as_written(installation: Installation) -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    versions = [line["version"] for line in lines if "version" in line]
-    assert versions == list(range(1, len(versions) + 1))
+    *versions, signed = [line["version"] for line in lines if "version" in line]
+    assert versions == list(range(1, signed + 1))
     assert {"game.created", "game.started", "round.dealt"} <= {
         line["type"] for line in lines if "type" in line
     }
