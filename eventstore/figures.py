@@ -33,6 +33,12 @@ def told_by_database(rows: HealthRows) -> Iterator[GaugeMetricFamily]:
     yield _gauge("abbot_worker_nodes", "Worker nodes that live.", told.nodes)
     yield _gauge("abbot_worker_nodes_with_broker", "Those that reach it.", told.with_broker)
     yield _gauge("abbot_outages", "Outages of the service so far.", told.outages)
+    yield _gauge(
+        "abbot_feed_waiting", "Appends that have no position in the feed yet.", told.waiting
+    )
+    yield _gauge(
+        "abbot_feed_unsigned", "Events in the feed that no checkpoint covers yet.", told.unsigned
+    )
     if told.heartbeat_age is not None:
         yield _gauge(
             "abbot_heartbeat_age_seconds",

@@ -54,6 +54,10 @@ class Told(NamedTuple):
     outages: int
     heartbeat_age: float | None
     """Seconds since a process of the API has last said that it takes moves."""
+    waiting: int
+    """Appends that have no position in the feed yet."""
+    unsigned: int
+    """Positions of the feed that no checkpoint covers yet."""
 
 
 class HealthRows:

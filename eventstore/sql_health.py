@@ -26,7 +26,10 @@ SELECT (SELECT version_num FROM alembic_version),
 
 TOLD: LiteralString = """
 SELECT now.overdue, now.unclaimed, now.oldest, nodes.alive, nodes.broker, outages.number,
-    (SELECT extract(epoch FROM clock_timestamp() - beat_at)::float8 FROM service_time)
+    (SELECT extract(epoch FROM clock_timestamp() - beat_at)::float8 FROM service_time),
+    (SELECT count(*) FROM (SELECT FROM outbox LIMIT %(limit)s) waiting),
+    (SELECT coalesce(max(f.position), 0) - coalesce((SELECT max(position) FROM checkpoints), 0)
+        FROM feed f)
 FROM (
     SELECT count(*) FILTER (WHERE kind = 'turn') AS overdue,
         count(*) FILTER (WHERE claimed_until < %(now)s::timestamptz) AS unclaimed,

@@ -91,7 +91,6 @@ class Store:
         self.on_append: Callable[[str, str | None], None] | None = None
         """Told of each append of this process: the game, and the player to move after it."""
 
-
     def load(
         self,
         game_id: str,

@@ -118,5 +118,5 @@ class Leading:
                 return self._renew
             self._held_until = now + self._lease
             if not led:
-                log.info("This node is now the %s.", self._name)
+                log.info("This node runs the %s now.", self._name)
         return min(self._step(), self._renew)

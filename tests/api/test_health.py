@@ -111,6 +111,8 @@ def test_requests_refusals_and_moves_are_counted(anna: Client, bert: Client) -> 
     assert grown(f"abbot_request_seconds_count{{{moves},status=409}}") == 1
     assert grown("abbot_refusals_total{code=not-your-turn}") == 1
     assert grown("abbot_moves_total{by=player}") == 1
+    assert "abbot_feed_waiting{}" in after
+    assert "abbot_feed_unsigned{}" in after
     for name in ("database_up", "overdue_turns", "overdue_seconds", "queue_unclaimed", "outages"):
         assert f"abbot_{name}{{}}" in after
     assert after["abbot_database_up{}"] == 1
