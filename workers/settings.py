@@ -16,6 +16,13 @@ CLAIM_ROWS = 500
 BATCH_ROWS = 50
 """The most rows in one task."""
 
+LEAST_ROWS = 10
+"""Expired turns are not spread over more tasks than make so many in each: a task costs more than a
+turn in it."""
+
+SPACING_SECONDS = 0.04
+"""Between two claims of a node, so that what is due meanwhile goes together."""
+
 LONGEST_SLEEP_SECONDS = 1.0
 """A row that is written now is seen this much later at the latest; a turn lasts 3 s or more."""
 

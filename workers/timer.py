@@ -8,7 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from workers.publisher import Batch
-from workers.settings import BATCH_ROWS, CLAIM_ROWS, LEASE_SECONDS, LONGEST_SLEEP_SECONDS
+from workers.settings import (
+    BATCH_ROWS,
+    CLAIM_ROWS,
+    LEASE_SECONDS,
+    LEAST_ROWS,
+    LONGEST_SLEEP_SECONDS,
+    SPACING_SECONDS,
+)
 from workers.settling import DueTurn, described
 
 log = logging.getLogger(__name__)
@@ -118,7 +125,7 @@ class Timer:
             own = [*fresh, *own]
         if own:
             self._settle(own)
-        return 0.0
+        return 0.0 if len(claimed) >= CLAIM_ROWS else SPACING_SECONDS
 
     def _tell(self, *, waits: bool) -> None:
         if waits and not self._waits:
@@ -139,6 +146,13 @@ def due_turn(row: Due) -> DueTurn:
 
 
 def batches(dues: Sequence[DueTurn], processes: int) -> list[Batch]:
-    """Cut the turns into tasks, so that the pool's processes share them."""
-    size = max(1, min(BATCH_ROWS, -(-len(dues) // processes)))
+    """Cut the turns into tasks, so that the pool's processes share them: expired turns, which are
+    quickly settled together, and others apart."""
+    expired = [due for due in dues if due.kind == "turn"]
+    others = [due for due in dues if due.kind != "turn"]
+    return _cut(expired, processes, LEAST_ROWS) + _cut(others, processes, 1)
+
+
+def _cut(dues: Sequence[DueTurn], processes: int, least: int) -> list[Batch]:
+    size = min(BATCH_ROWS, max(least, -(-len(dues) // processes)))
     return [[list(due) for due in dues[i : i + size]] for i in range(0, len(dues), size)]

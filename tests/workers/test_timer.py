@@ -10,7 +10,12 @@ from dataclasses import dataclass
 import pytest
 
 from workers.publisher import Batch
-from workers.settings import BATCH_ROWS, LONGEST_SLEEP_SECONDS
+from workers.settings import (
+    BATCH_ROWS,
+    CLAIM_ROWS,
+    LONGEST_SLEEP_SECONDS,
+    SPACING_SECONDS,
+)
 from workers.settling import DueTurn
 from workers.timer import OUT_SECONDS, Timer, batches, bounded
 
@@ -65,11 +70,23 @@ class Pool:
 
 def test_due_rows_go_to_the_pool_shared_among_its_processes() -> None:
     pool = Pool()
-    rows = Rows([Row(f"g{n}") for n in range(5)])
-    assert pool.timer(rows).tick() == 0
-    assert [len(batch) for batch in pool.offered] == [3, 2]
+    rows = Rows([Row(f"g{n}", kind=kind) for kind in ("turn", "bot") for n in range(31)])
+    assert pool.timer(rows).tick() == SPACING_SECONDS
+    assert [len(batch) for batch in pool.offered] == [16, 15, 16, 15]
     assert pool.offered[0][0] == ["g0", "turn", 1, 1]
+    assert pool.offered[2][0] == ["g0", "bot", 1, 1]
     assert pool.settled == []
+
+
+def test_few_expired_turns_go_together_and_bots_apart() -> None:
+    pool = Pool()
+    kinds = ["turn"] * 5 + ["bot"] * 2
+    pool.timer(Rows([Row(f"g{n}", kind=kind) for n, kind in enumerate(kinds)])).tick()
+    assert [len(batch) for batch in pool.offered] == [5, 1, 1]
+
+
+def test_a_node_that_finds_much_due_goes_on_at_once() -> None:
+    assert Pool().timer(Rows([Row(f"g{n}") for n in range(CLAIM_ROWS)])).tick() == 0
 
 
 def test_no_task_is_larger_than_the_limit() -> None:

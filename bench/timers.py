@@ -1,0 +1,139 @@
+"""How late turns are found to have run out: at a steady rate, all at once, and with what timers
+add to a move. Matches are real ones on a PostgreSQL of their own; rows that are due in days stand
+for the rest.
+
+  ./abbot bench timers                    a few minutes
+  ./abbot bench timers --seconds 60 --outstanding 1000 50000 1000000 --burst 5000
+  ./abbot bench timers --faults           kills and pauses parts of a whole installation, too
+
+RabbitMQ is measured where ABBOT_BENCH_RABBITMQ names one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from signal import SIGCONT, SIGSTOP
+
+from bench.common.report import Figure, at_most, finish
+from bench.common.server import Server, server
+from bench.timing import costs, faults
+from bench.timing.matches import Found, Matches, wait_until
+from bench.timing.nodes import Node, valkey
+from eventstore.settings import data_dir
+
+TURN_SECONDS = 5
+
+
+def main(argv: list[str]) -> int:
+    """Run the measurement; 0 when it has worked."""
+    parser = argparse.ArgumentParser(
+        prog="abbot bench timers",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--rate", type=int, default=200, help="turns due per second")
+    parser.add_argument("--seconds", type=float, default=15, help="measured at each rate")
+    parser.add_argument(
+        "--outstanding", type=int, nargs="*", default=[1000, 50_000], help="deadlines there are"
+    )
+    parser.add_argument("--burst", type=int, default=1000, help="turns due at once, 0 for none")
+    parser.add_argument("--moves", type=int, default=200, help="moves of a round, 0 for none")
+    parser.add_argument("--faults", action="store_true", help="kill and pause parts")
+    parser.add_argument("--only-faults", action="store_true", help="nothing else")
+    given = parser.parse_args(argv)
+    figures: dict[str, Figure] = {}
+    if not given.only_faults:
+        with server() as database:
+            _measure(database, given, figures)
+    if given.faults or given.only_faults:
+        figures |= faults.measure()
+    return finish(figures)
+
+
+def _measure(database: Server, given: argparse.Namespace, figures: dict[str, Figure]) -> None:
+    matches = Matches(database.app_url, database.admin_url)
+    if given.moves:
+        share = costs.of_timers(database.app_url, given.moves)
+        print(f"a move costs {share:.1%} more with its deadline")
+        figures["move cost of timers"] = at_most(round(share, 4), 0.05)
+    with contextlib.ExitStack() as stack:
+        urls = {"valkey": stack.enter_context(valkey())}
+        if rabbitmq := os.environ.get("ABBOT_BENCH_RABBITMQ"):
+            urls["rabbitmq"] = rabbitmq
+        for name, url in urls.items():
+            for outstanding in given.outstanding:
+                matches.end()
+                matches.bare(outstanding - given.rate * TURN_SECONDS)
+                with _node(database, url) as node:
+                    node.wait_until_ready()
+                    found = _steady(matches, given.rate, given.seconds)
+                label = f"{name}, {outstanding} outstanding"
+                _tell(f"{label}, {given.rate} due per second", found)
+                figures[f"p99 ({label})"] = at_most(round(found.quantile(0.99), 3), 0.25)
+                figures[f"twice ({label})"] = at_most(found.twice, 0)
+        if given.burst:
+            matches.end()
+            with _node(database, urls["valkey"]) as node:
+                node.wait_until_ready()
+                seconds, found = _burst(matches, node, given.burst)
+            print(f"{given.burst} due at once: settled within {seconds:.2f} s, {found.twice} twice")
+            figures[f"{given.burst} at once"] = at_most(round(seconds, 2), 5.0)
+            figures["twice (at once)"] = at_most(found.twice, 0)
+
+
+@contextlib.contextmanager
+def _node(database: Server, broker_url: str) -> Iterator[Node]:
+    folder = Path(data_dir() / "bench" / "timers")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    node = Node(database.app_url, broker_url, folder, f"abbot.bench.{uuid.uuid4().hex}")
+    try:
+        yield node
+    finally:
+        node.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _steady(matches: Matches, rate: int, seconds: float) -> Found:
+    """Turns of 5 seconds in as many matches as make the rate, measured once all of them run."""
+    matches.open(rate * TURN_SECONDS, lambda: TURN_SECONDS)
+    time.sleep(TURN_SECONDS)
+    since = matches.now()
+    time.sleep(seconds)
+    found = matches.found(since)
+    per_second = len(found.late) / seconds
+    if per_second < 0.8 * rate:
+        print(f"only {per_second:.0f} turns per second ran out")
+        return Found([math.inf], found.twice)
+    return found
+
+
+def _burst(matches: Matches, node: Node, count: int) -> tuple[float, Found]:
+    """The node is paused until all turns are due; how long it then needs for all of them."""
+    node.signal(SIGSTOP)
+    began = time.monotonic()
+    matches.open(10, lambda: 3600)
+    each = (time.monotonic() - began) / 10
+    ends = time.monotonic() + 1.3 * each * count + 5
+    matches.open(count, lambda: max(3, math.ceil(ends - time.monotonic())))
+    others = 10  # whose first turns are not due for long
+    wait_until(lambda: matches.first_turns()[1] >= count, 120)
+    since = matches.now()
+    node.signal(SIGCONT)
+    seconds = wait_until(lambda: matches.first_turns()[0] <= others, 60)
+    return seconds, matches.found(since)
+
+
+def _tell(label: str, found: Found) -> None:
+    print(
+        f"{label}: {len(found.late)} turns, late by {found.quantile(0.5):.3f} s (p50), "
+        f"{found.quantile(0.99):.3f} s (p99), {found.worst:.3f} s at most, {found.twice} twice"
+    )

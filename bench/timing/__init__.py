@@ -1,0 +1,1 @@
+"""Parts of the measurement of timers: matches in which nobody moves, nodes, and what is killed."""
