@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from workers.timer import Timer
 log = logging.getLogger(__name__)
 
 STOP_SECONDS = 10.0
+BEACON_SECONDS = 2.0
 LONGEST_RECONNECT_SECONDS = 2.0
 
 
@@ -120,13 +122,14 @@ class TimerService:
         self._chores.stop()
 
     def stop(self) -> None:
-        """Claim nothing more and finish what is being settled here, within a bound."""
+        """Claim nothing more and finish what is being settled here, within a bound in all."""
+        until = time.monotonic() + STOP_SECONDS
         self._timer.stop()
         self._chores.stop()
-        self._timer.join(STOP_SECONDS)
-        self._chores.join(STOP_SECONDS)
+        self._timer.join(until - time.monotonic())
+        self._chores.join(max(0.0, until - time.monotonic()))
         self._beacon.stop()
-        self._beacon.join(STOP_SECONDS)
+        self._beacon.join(BEACON_SECONDS)
         if self._exporter is not None:
             self._exporter.stop()
         self._publisher.stop()

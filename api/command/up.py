@@ -173,6 +173,7 @@ def _worker(supervisor: Supervisor, settings: Settings) -> Service:
             "-P",
             "-m",
             "celery",
+            "-q",
             "-A",
             "workers.app",
             "worker",
