@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+
 from bench.common.report import Figure, at_least, at_most
 from bench.timing.matches import EXPIRED, Matches, wait_until
 from domain.times import to_micros
@@ -153,26 +155,46 @@ def measure() -> dict[str, Figure]:
     with installation() as everything:
         noted = json.loads((everything.folder / "run" / "up.json").read_text())
         matches = Matches(noted["ABBOT_DATABASE_URL"], noted["ABBOT_OWNER_DATABASE_URL"])
+        began = matches.now()
         matches.open(RATE * TURN_SECONDS, lambda: TURN_SECONDS)
         for name, fault in FAULTS.items():
-            wait_until(lambda: _behind(matches) == 0, SETTLE_SECONDS)
-            since = matches.now()
-            time.sleep(1)
-            fault(everything)
-            time.sleep(TURN_SECONDS)
-            caught_up = wait_until(lambda: _behind(matches) == 0, SETTLE_SECONDS) < math.inf
-            found = matches.found(since)
-            print(
-                f"{name}: {len(found.late)} turns, late by {found.quantile(0.5):.3f} s (p50), "
-                f"{found.worst:.3f} s at most, {found.twice} twice, all settled: {caught_up}"
-            )
-            figures[f"worst lateness, {name}"] = at_most(round(found.worst, 2), 15.0)
-            figures[f"twice, {name}"] = at_most(found.twice, 0)
-            figures[f"all settled, {name}"] = at_least(int(caught_up), 1)
-        least = _least_time(matches, since)
-        print(f"with postgres away for 20 s no turn had less than {least:.3f} s")
-        figures["least time of a turn, postgres away"] = at_least(round(least, 3), TURN_SECONDS)
+            figures |= _under(name, fault, everything, matches)
+        least = _least_time(matches, began)
+        print(f"no turn of {TURN_SECONDS} s had less than {least:.3f} s in which to move")
+        figures["least time of a turn"] = at_least(round(least, 3), TURN_SECONDS)
     return figures
+
+
+def _under(
+    name: str, fault: Callable[[Installation], None], everything: Installation, matches: Matches
+) -> dict[str, Figure]:
+    """What became of the turns that ran out from just before the fault on."""
+    wait_until(lambda: _behind(matches) == 0, SETTLE_SECONDS)
+    since = matches.now()
+    time.sleep(1)
+    fault(everything)
+    # Time may have been given back; wait until as many turns were lost as there are matches.
+    all_of_them = RATE * TURN_SECONDS
+    wait_until(lambda: _expired(matches, since) >= all_of_them, SETTLE_SECONDS, 1.0)
+    caught_up = wait_until(lambda: _behind(matches) == 0, SETTLE_SECONDS) < math.inf
+    found = matches.found(since)
+    print(
+        f"{name}: {len(found.late)} turns, late by {found.quantile(0.5):.3f} s (p50), "
+        f"{found.worst:.3f} s at most, {found.twice} twice, all settled: {caught_up}"
+    )
+    return {
+        f"worst lateness, {name}": at_most(round(found.worst, 2), 15.0),
+        f"twice, {name}": at_most(found.twice, 0),
+        f"all settled, {name}": at_least(int(caught_up), 1),
+    }
+
+
+def _expired(matches: Matches, since: str) -> int:
+    """How many turns have expired since then; none while the database is away."""
+    try:
+        return len(matches.found(since).late)
+    except psycopg.Error:
+        return 0
 
 
 def _behind(matches: Matches) -> int:
@@ -182,7 +204,7 @@ def _behind(matches: Matches) -> int:
             "SELECT count(*) FROM deadlines"
             " WHERE kind = 'turn' AND due_at < clock_timestamp() - interval '1 s'"
         )
-    except Exception:
+    except psycopg.Error:
         return 1  # The database is away.
     return int(str(rows[0][0]))
 

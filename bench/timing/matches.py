@@ -124,11 +124,11 @@ def _open(executor: Executor, number: int, turn_seconds: int) -> None:
     executor.execute(game_id, StartGame(host))
 
 
-def wait_until(what: Callable[[], bool], seconds: float) -> float:
-    """Seconds until `what()` held, `seconds` at most, then infinity."""
+def wait_until(what: Callable[[], bool], seconds: float, every: float = 0.05) -> float:
+    """Seconds until `what()` held, `seconds` at most, then infinity; asked so often."""
     began = time.monotonic()
     while not what():
         if time.monotonic() - began > seconds:
             return math.inf
-        time.sleep(0.05)
+        time.sleep(every)
     return time.monotonic() - began

@@ -3,6 +3,7 @@ a stop that takes its time but not more."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import socket
@@ -118,9 +119,16 @@ def test_the_logs_of_a_game_hold_no_secret(installation: Installation, ruleset: 
 
 def test_a_stop_ends_in_time_whoever_is_connected(installation: Installation) -> None:
     url = installation.api.url
-    idle = Client(url)
-    idle.post("/players", {"name": "Hilda"})
+    idle, token = player(url, "Hilda")
+    game_id = idle.post("/games", {"ruleset": "halleluja", **SETTINGS}).body["game_id"]
     port = installation.api.port
+    stream = http.client.HTTPConnection("127.0.0.1", port, timeout=40)
+    stream.request(
+        "GET", f"/v1/games/{game_id}/stream", headers={"Authorization": f"Bearer {token}"}
+    )
+    events = stream.getresponse()
+    assert events.status == 200
+    assert figures(url)["abbot_streams_open"] == 1
     with socket.create_connection(("127.0.0.1", port)) as half:
         half.sendall(b"POST /v1/players HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
         time.sleep(0.5)
@@ -128,5 +136,7 @@ def test_a_stop_ends_in_time_whoever_is_connected(installation: Installation) ->
         began = time.monotonic()
         assert installation.api.stop(30) == 0
     assert installation.node.stop(30) == 0
+    events.read()  # to its end
+    stream.close()
     print(f"API and worker stopped in {time.monotonic() - began:.1f} s")
     assert installation.scratch.execute("SELECT node FROM nodes WHERE node LIKE %s", (own,)) == []
