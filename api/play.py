@@ -286,7 +286,7 @@ def _round_named(call: Call) -> int | None:
 def _judge(call: Call, loaded: Loaded, command: MakeMove) -> Explanation:
     """Why the move is legal; nothing is recorded, an overdue turn's end neither, and what that
     will bring is not told before."""
-    game = loaded.game
+    game = services().executor.with_time_back(loaded)
     context = Context(loaded.secret, loaded.now)
     bound = bind(game, command)
     try:

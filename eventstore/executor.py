@@ -9,7 +9,7 @@ answer says is what the record holds.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Protocol
@@ -244,15 +244,18 @@ class Executor:
                 return given
             given = True
 
-    def expire_many(self, dues: Iterable[DueTurn]) -> list[Outcome | Exception | None]:
-        """`expire` for each; what one raises does not keep the others from it."""
-        results: list[Outcome | Exception | None] = []
-        for due in dues:
-            try:
-                results.append(self.expire(due.game_id, due.round, due.turn))
-            except Exception as error:
-                results.append(error)
-        return results
+    def with_time_back(self, loaded: Loaded) -> Game:
+        """The position, with its running turn extended by what it is owed if it is overdue, as a
+        move would find it; nothing is recorded."""
+        game = loaded.game
+        if game.turn is None or not overdue(game, loaded.now):
+            return game
+        seconds = self._owed(loaded)
+        if not seconds:
+            return game
+        return decide(
+            game, ExtendTurn(game.round, game.turn.number, seconds), _context(loaded)
+        ).game
 
     def bot_move(
         self, game_id: str, round_number: int, turn: int, choose: Choose

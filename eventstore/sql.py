@@ -150,11 +150,6 @@ SELECT extract(epoch FROM due_at - clock_timestamp())::float8 FROM deadlines
 WHERE claimed_until < clock_timestamp() ORDER BY due_at LIMIT 1
 """
 
-RELEASE: LiteralString = """
-UPDATE deadlines SET claimed_until = '-infinity', claims = 0
-WHERE game_id = %(game_id)s::uuid AND kind = %(kind)s AND round = %(round)s AND turn = %(turn)s
-"""
-
 DROP_DEADLINE: LiteralString = """
 DELETE FROM deadlines
 WHERE game_id = %(game_id)s::uuid AND kind = %(kind)s AND round = %(round)s AND turn = %(turn)s

@@ -1,4 +1,4 @@
-"""Games as they are stored: loading by folding, reading the record, appending, due times."""
+"""Games as they are stored: loading by folding, reading the record, appending."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .pool import Pool, Row
 from .positions import CACHED_GAMES, Idempotency, Loaded, Positions, Record
 from .recorded import HASH_BYTES, ZERO_HASH, from_bodies
 
-__all__ = ["Due", "Head", "Idempotency", "Loaded", "Record", "Store"]
+__all__ = ["Head", "Idempotency", "Loaded", "Record", "Store"]
 
 log = logging.getLogger(__name__)
 
@@ -39,17 +39,6 @@ class Head(NamedTuple):
     visibility: str
     rematch: str | None
     hash: str
-
-
-class Due(NamedTuple):
-    """A claimed deadline. `reclaimed`: it was claimed before, and nobody settled it."""
-
-    game_id: str
-    kind: str
-    round: int
-    turn: int
-    due_at: str
-    reclaimed: bool
 
 
 _AROUND = 6
@@ -280,34 +269,10 @@ class Store:
         rows = self.database.run(sql.SEATED_PLAYERS, {"game_id": game_id})
         return dict(rows)
 
-    def claim_due(self, limit: int, lease_seconds: float) -> list[Due]:
-        """Claim about `limit` deadlines that have passed, the oldest first, for `lease_seconds`.
-
-        A claim that is not settled by then can be claimed again. Two statements.
-        """
-        now = self.database.run(sql.CLOCK, {})[0][0]
-        until = now + datetime.timedelta(seconds=lease_seconds)
-        rows = self.database.run(sql.CLAIM_DUE, {"now": now, "until": until, "limit": limit})
-        return sorted((Due(*row) for row in rows), key=lambda due: due.due_at)
-
-    def next_due(self) -> float | None:
-        """Seconds until the next unclaimed deadline, negative once it has passed; None if none."""
-        rows = self.database.run(sql.NEXT_DUE, {})
-        return float(rows[0][0]) if rows else None
-
-    def release(self, dues: Iterable[Due]) -> None:
-        """Give claims back unsettled, so that anyone may claim them at once."""
-        for due in dues:
-            self.database.run(sql.RELEASE, _deadline(due))
-
     def drop_deadline(self, game_id: str, kind: str, round_number: int, turn: int) -> None:
         """Remove a deadline of a turn that no longer runs."""
-        due = Due(game_id, kind, round_number, turn, "", False)
-        self.database.run(sql.DROP_DEADLINE, _deadline(due))
-
-
-def _deadline(due: Due) -> dict[str, Any]:
-    return {"game_id": due.game_id, "kind": due.kind, "round": due.round, "turn": due.turn}
+        parameters = {"game_id": game_id, "kind": kind, "round": round_number, "turn": turn}
+        self.database.run(sql.DROP_DEADLINE, parameters)
 
 
 def _record(row: Row) -> Record:

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
+from eventstore.deadlines import Deadlines, Due
 from eventstore.executor import Executor
 from eventstore.pool import open_pool
-from eventstore.store import Due, Store
+from eventstore.store import Store
 from tests.databases import Scratch
 from tests.eventstore.tables import Table, open_table
 
@@ -24,48 +25,58 @@ def clocked(scratch: Scratch) -> Iterator[Executor]:
     scratch.execute("DELETE FROM deadlines")
 
 
+def deadlines(executor: Executor) -> Deadlines:
+    return Deadlines(executor.store.pool)
+
+
+def claim_due(executor: Executor, limit: int, lease: float) -> list[Due]:
+    """What is claimed of due rows, while no outage keeps anyone from it."""
+    claimed = deadlines(executor).claim(limit, lease)
+    assert claimed is not None
+    return claimed
+
+
 def _tables(executor: Executor, count: int) -> list[Table]:
     return [open_table(executor, pause_seconds=0) for _ in range(count)]
 
 
 def test_nothing_is_due(clocked: Executor) -> None:
-    assert clocked.store.next_due() is None
-    assert clocked.store.claim_due(10, 5) == []
+    assert deadlines(clocked).wait() is None
+    assert claim_due(clocked, 10, 5) == []
 
 
 def test_how_long_until_the_next(scratch: Scratch, clocked: Executor) -> None:
     _tables(clocked, 2)
-    wait = clocked.store.next_due()
+    wait = deadlines(clocked).wait()
     assert wait is not None
     assert 50 < wait <= 60
     scratch.advance(100)
-    wait = clocked.store.next_due()
+    wait = deadlines(clocked).wait()
     assert wait is not None
     assert -50 < wait <= -40
 
 
 def test_what_is_due_is_claimed_once_for_each_lease(scratch: Scratch, clocked: Executor) -> None:
-    store = clocked.store
     (table,) = _tables(clocked, 1)
-    assert store.claim_due(10, 5) == []
+    assert claim_due(clocked, 10, 5) == []
     scratch.advance(61)
     game = table.game()
     assert game.turn is not None
     assert game.due_at is not None
     claim = Due(table.game_id, "turn", game.round, game.turn.number, game.due_at, False)
-    assert store.claim_due(10, 5) == [claim]
-    assert store.claim_due(10, 5) == []
-    assert store.next_due() is None
+    assert claim_due(clocked, 10, 5) == [claim]
+    assert claim_due(clocked, 10, 5) == []
+    assert deadlines(clocked).wait() is None
     scratch.advance(6)
-    assert store.claim_due(10, 5) == [claim._replace(reclaimed=True)]
+    assert claim_due(clocked, 10, 5) == [claim._replace(reclaimed=True)]
 
 
 def test_a_released_claim_is_free_at_once(scratch: Scratch, clocked: Executor) -> None:
     _tables(clocked, 1)
     scratch.advance(61)
-    claimed = clocked.store.claim_due(10, 5)
-    clocked.store.release(claimed)
-    assert clocked.store.claim_due(10, 5) == claimed
+    claimed = claim_due(clocked, 10, 5)
+    deadlines(clocked).release(claimed)
+    assert claim_due(clocked, 10, 5) == claimed
 
 
 def test_the_oldest_first(scratch: Scratch, clocked: Executor) -> None:
@@ -74,8 +85,8 @@ def test_the_oldest_first(scratch: Scratch, clocked: Executor) -> None:
         tables += _tables(clocked, 1)
         scratch.advance(1)
     scratch.advance(61)
-    first = clocked.store.claim_due(2, 5)
-    rest = clocked.store.claim_due(10, 5)
+    first = claim_due(clocked, 2, 5)
+    rest = claim_due(clocked, 10, 5)
     assert [due.game_id for due in first + rest] == [table.game_id for table in tables]
     assert len(first) == 2
 
@@ -83,10 +94,10 @@ def test_the_oldest_first(scratch: Scratch, clocked: Executor) -> None:
 def test_the_next_turn_begins_unclaimed(scratch: Scratch, clocked: Executor) -> None:
     _tables(clocked, 1)
     scratch.advance(61)
-    (due,) = clocked.store.claim_due(10, 3600)
+    (due,) = claim_due(clocked, 10, 3600)
     assert clocked.expire(due.game_id, due.round, due.turn) is not None
     scratch.advance(61)
-    (following,) = clocked.store.claim_due(10, 5)
+    (following,) = claim_due(clocked, 10, 5)
     assert following.game_id == due.game_id
     assert (following.round, following.turn) > (due.round, due.turn)
     assert not following.reclaimed
@@ -99,7 +110,7 @@ def test_nodes_share_what_is_due(scratch: Scratch, clocked: Executor) -> None:
     def claim_all(_: int) -> list[Due]:
         claimed: list[Due] = []
         for _ in range(12):
-            claimed += clocked.store.claim_due(3, 60)
+            claimed += claim_due(clocked, 3, 60)
         return claimed
 
     with ThreadPoolExecutor(4) as nodes:

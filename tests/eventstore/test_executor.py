@@ -295,23 +295,6 @@ class TestExpiry:
         assert due is not None
         assert to_micros(due) - to_micros(outcome.events[0].at) == 60_000_000
 
-    def test_several_at_once(self, scratch: Scratch, clocked: Executor) -> None:
-        tables = [open_table(clocked, pause_seconds=0) for _ in range(3)]
-        scratch.execute("UPDATE deadlines SET claimed_until = 'infinity'")
-        overdue = [open_table(clocked, pause_seconds=0) for _ in range(3)]
-        scratch.advance(61)
-        dues = clocked.store.claim_due(100, 5)
-        assert {due.game_id for due in dues} == {table.game_id for table in overdue}
-        missing = dues[0]._replace(game_id=uuid7())
-        results = clocked.expire_many([*dues, missing, *dues])
-        assert [type(result) for result in results] == [
-            *[Outcome] * 3,
-            GameNotFound,
-            *[type(None)] * 3,
-        ]
-        for table in tables:
-            assert "turn.expired" not in [event.type for event in table.events()]
-
 
 class TestKeys:
     """An idempotency key gives the first answer again."""

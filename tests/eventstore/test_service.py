@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from domain import verification
 from domain.commands import ComeBack, MakeMove, Resign
 from domain.refusals import TURN_EXPIRED, Refused
 from domain.times import to_micros
@@ -138,6 +139,10 @@ def test_a_turn_gets_back_what_the_outage_took(
     table.make_move()
     assert expired(table) == 0
     verify(table.events(), game_id=table.game_id)
+    checks = verification.verify(table.events())
+    assert [each for each in checks if each.ok is False] == [], (
+        "the record explains when it was due"
+    )
 
 
 def test_a_move_that_comes_before_the_extension_was_written_counts(
