@@ -12,8 +12,8 @@ from psycopg import errors
 
 from api.services import Services
 from domain import registry
+from domain.halleluja.ruleset import Halleluja
 from domain.rules import Rule
-from domain.vallelujah.ruleset import Vallelujah
 from eventstore import disputes as store
 from eventstore import executor
 from eventstore.appending import Append, Appended
@@ -404,11 +404,11 @@ def test_the_stream_of_disputes_is_a_chain_that_can_only_grow(
     assert report["checks"][-1]["ok"] is False
 
 
-class Changed(Vallelujah):
-    """Vallelujah with other rules, and all of them worded anew."""
+class Changed(Halleluja):
+    """Halleluja with other rules, and all of them worded anew."""
 
     version = 2
-    rules = tuple(Rule(rule.id, "Otherwise.", rule.source) for rule in Vallelujah.rules)
+    rules = tuple(Rule(rule.id, "Otherwise.", rule.source) for rule in Halleluja.rules)
 
     def perform(self, unfolding: Any, seat: int, move: Any) -> Any:
         raise AssertionError("an old game is not judged by new rules")
@@ -423,7 +423,7 @@ def newer_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     def change() -> None:
         registry.register(Changed())
-        assert registry.RULESETS["vallelujah"].name == "vallelujah/2"
+        assert registry.RULESETS["halleluja"].name == "halleluja/2"
 
     yield change
     registry.RULESETS.clear()
@@ -431,33 +431,38 @@ def newer_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_a_finding_says_the_same_under_newer_rules(
-    duel: Table, opened: Services, scratch: Scratch, newer_rules: Any
+    match: Table, opened: Services, scratch: Scratch, newer_rules: Any
 ) -> None:
-    attempt = refuse(duel, duel.mover(), type="take", take="crimson-1")["attempt_id"]
-    filer = duel.mover()
-    dispute(duel, filer, attempt_id=attempt)
-    made = filer.post(f"{duel.url}/moves", duel.choice(), expect=201).get_json()["events"][0]
-    for version in (made["version"], dealt(duel), 1):
-        dispute(duel, duel.host, version=version)
+    mover, other = match.mover(), match.other()
+    dispute(match, mover, attempt_id=refuse(match, mover, type="keep")["attempt_id"])
+    body = {"type": "exclaim", "word": "mau"}
+    said = other.post(f"{match.url}/moves", body, expect=201).get_json()["events"][0]
+    for version in (said["version"], said["version"] + 1, dealt(match), 1):
+        dispute(match, match.host, version=version)
     scratch.advance(100)
-    late = refuse(duel, duel.mover(), type="take", take="crimson-1", round=1, turn=2)
-    dispute(duel, duel.mover(), version=made["version"], statement="Nor that.")
+    late = refuse(match, mover, type="draw", round=1, turn=1)
     assert late["code"] == "turn-expired"
-    duel.host.post(f"{duel.url}/resign", expect=200)
-    loaded = opened.store.load(duel.game_id)
+    dispute(match, mover, attempt_id=late["attempt_id"])
+    match.host.post(f"{match.url}/resign", expect=200)
+    loaded = opened.store.load(match.game_id)
     assert loaded is not None
     before = opened.disputes.of(loaded)
-    assert [each.finding["outcome"] for each in before].count("dismissed") == len(before) == 5
-    seen = duel.game()
+    assert [each.finding["outcome"] for each in before] == ["dismissed"] * 6
+    assert [each.settled_at is not None for each in before] == [
+        False,
+        False,
+        True,
+        True,
+        *(False,) * 2,
+    ]
+    seen = match.game()
     newer_rules()
     for each in before:
         assert opened.disputes.computed_again(each) == each.finding
-    assert duel.game() == seen
-    assert duel.host.get(f"{duel.url}/audit", expect=200).get_json()["ok"] is True
-    filed = dispute(duel, duel.host, attempt_id=None, version=made["version"], expect=422)
-    assert filed["code"] == "validation"
-    again = dispute(duel, duel.host, version=made["version"], statement="Once more.")
-    assert again["finding"]["evidence"]["ruleset_version"] == "vallelujah/1"
+    assert match.game() == seen
+    assert match.host.get(f"{match.url}/audit", expect=200).get_json()["ok"] is True
+    again = dispute(match, match.host, version=said["version"], statement="Once more.")
+    assert again["finding"]["evidence"]["ruleset_version"] == "halleluja/1"
     assert again["finding"]["wording"] != "Otherwise."
 
 
