@@ -9,7 +9,7 @@ from flask import Response
 from domain.audits import told
 from domain.disputes import Receipt
 from domain.game import Game, Refused
-from domain.verification import Check, verify
+from domain.verification import Check
 from eventstore.disputes import Dispute, Filing
 from eventstore.errors import GameNotFound, KeyReused
 from eventstore.signing import BadSignature
@@ -198,7 +198,7 @@ def audit_game(call: Call, game_id: str) -> Response:
     call.validate()
     everything = game.over or access.viewer(game, call).everything
     events = services().store.events(game_id)
-    checks = verify(events, secret=loaded.secret)
+    checks = services().verified.checks(events, loaded.secret)
     if everything:
         checks.append(_check_disputes(game_id))
     shown = told(checks, everything=everything)

@@ -27,6 +27,7 @@ from eventstore.signing import Signer
 from eventstore.standings import Standings
 from eventstore.store import Store
 from eventstore.tickets import Tickets
+from eventstore.verified import Verified
 
 from .live import Bounds, Live
 
@@ -48,6 +49,7 @@ class Services:
     attempts: Attempts
     looks: Looks
     disputes: Disputes
+    verified: Verified
     tickets: Tickets
     live: Live
     """Those who wait for something in this process."""
@@ -70,6 +72,7 @@ def over(
         executor.attempts,
         Looks(store.database),
         Disputes(store, executor.attempts),
+        Verified(),
         Tickets(store.pool),
         Live(store, bounds),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -14,8 +15,9 @@ from api.services import Services
 from domain import registry
 from domain.halleluja.ruleset import Halleluja
 from domain.rules import Rule
+from domain.verification import verify
 from eventstore import disputes as store
-from eventstore import executor
+from eventstore import executor, verified
 from eventstore.appending import Append, Appended
 from tests.api.client import Client
 from tests.api.tables import Table
@@ -402,6 +404,31 @@ def test_the_stream_of_disputes_is_a_chain_that_can_only_grow(
     report = match.host.get(f"{match.url}/audit", expect=200).get_json()
     assert report["checks"][-1]["check"] == "disputes"
     assert report["checks"][-1]["ok"] is False
+
+
+def test_a_record_is_checked_once_until_it_is_another(
+    match: Table, opened: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def counted(events: Any, *, secret: bytes) -> Any:
+        made.append(len(events))
+        return verify(events, secret=secret)
+
+    monkeypatch.setattr(verified, "verify", counted)
+    loaded = opened.store.load(match.game_id)
+    assert loaded is not None
+    events = opened.store.events(match.game_id)
+    kept = verified.Verified()
+    first = kept.checks(events, loaded.secret)
+    assert kept.checks(opened.store.events(match.game_id), loaded.secret) == first
+    assert made == [len(events)]
+    # The hash stays, as if only the body had been changed in the database.
+    changed = [*events[:-1], replace(events[-1], at=f"2099{events[-1].at[4:]}")]
+    assert kept.checks(changed, loaded.secret)[0].ok is False
+    assert made == [len(events)] * 2
+    odd = [*events[:-1], replace(events[-1], data={**events[-1].data, "x": 0.5})]
+    assert kept.checks(odd, loaded.secret)[0].ok is False
 
 
 class Changed(Halleluja):
