@@ -9,6 +9,7 @@ import pytest
 
 from domain import verification
 from domain.commands import ComeBack, MakeMove, Resign
+from domain.game import overdue
 from domain.refusals import TURN_EXPIRED, Refused
 from domain.times import to_micros
 from eventstore.chain import verify
@@ -159,6 +160,20 @@ def test_a_move_that_comes_before_the_extension_was_written_counts(
     assert "turn.expired" not in types
     assert types.index("turn.extended") == outcome.first - 2
     assert len(extended(table)) == 1
+
+
+def test_a_dry_run_sees_the_time_that_a_move_would_have(
+    scratch: Scratch, store: Store, api: Executor
+) -> None:
+    api.service.beat()
+    table = open_table(api, pause_seconds=0)
+    beat_on(scratch, api.service, 50)
+    away(scratch, 100)
+    loaded = store.load(table.game_id)
+    assert loaded is not None
+    assert overdue(loaded.game, loaded.now)
+    assert not overdue(api.with_time_back(loaded), loaded.now)
+    assert extended(table) == [], "nothing is recorded"
 
 
 def test_a_move_that_is_too_late_all_the_same_is_refused(scratch: Scratch, api: Executor) -> None:
