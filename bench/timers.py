@@ -20,7 +20,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from signal import SIGCONT, SIGSTOP
 
 from bench.common.report import Figure, at_most, finish
 from bench.common.server import Server, server
@@ -83,7 +82,7 @@ def _measure(database: Server, given: argparse.Namespace, figures: dict[str, Fig
             matches.end()
             with _node(database, urls["valkey"]) as node:
                 node.wait_until_ready()
-                seconds, found = _burst(matches, node, given.burst)
+                seconds, found = _burst(matches, given.burst)
             print(f"{given.burst} due at once: settled within {seconds:.2f} s, {found.twice} twice")
             figures[f"{given.burst} at once"] = at_most(round(seconds, 2), 5.0)
             figures["twice (at once)"] = at_most(found.twice, 0)
@@ -116,18 +115,19 @@ def _steady(matches: Matches, rate: int, seconds: float) -> Found:
     return found
 
 
-def _burst(matches: Matches, node: Node, count: int) -> tuple[float, Found]:
-    """The node is paused until all turns are due; how long it then needs for all of them."""
-    node.signal(SIGSTOP)
+def _burst(matches: Matches, count: int) -> tuple[float, Found]:
+    """All turns are kept from every node until all of them are due; how long the node then needs
+    for all, the second included for which it may sleep when nothing is to be claimed."""
     began = time.monotonic()
     matches.open(10, lambda: 3600)
     each = (time.monotonic() - began) / 10
     ends = time.monotonic() + 1.3 * each * count + 5
-    matches.open(count, lambda: max(3, math.ceil(ends - time.monotonic())))
-    others = 10  # whose first turns are not due for long
+    matches.open(count, lambda: max(5, math.ceil(ends - time.monotonic())))
+    matches.run("UPDATE deadlines SET claimed_until = 'infinity' WHERE turn = 1")
+    others = matches.first_turns()[0] - count  # whose first turns are not due for long
     wait_until(lambda: matches.first_turns()[1] >= count, 120)
     since = matches.now()
-    node.signal(SIGCONT)
+    matches.run("UPDATE deadlines SET claimed_until = '-infinity' WHERE turn = 1")
     seconds = wait_until(lambda: matches.first_turns()[0] <= others, 60)
     return seconds, matches.found(since)
 

@@ -41,8 +41,10 @@ class Beacon:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._say(lambda rows: rows.seen(self._node, self._broker()))
-            self._stopping.wait(SEEN_SECONDS)
+            reached = self._broker()
+            self._say(lambda rows, reached=reached: rows.seen(self._node, reached))  # type: ignore[misc]
+            # Once it has been reached, that is told soon.
+            self._stopping.wait(SEEN_SECONDS if reached else 1.0)
         self._say(lambda rows: rows.gone(self._node))
 
     def _say(self, what: Callable[[HealthRows], None]) -> None:
