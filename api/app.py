@@ -26,6 +26,7 @@ from . import (
     play,
     players,
     problems,
+    reference,
     rulesets,
     seats,
     services,
@@ -66,6 +67,7 @@ def create_app(
     api.register_blueprint(health.blueprint)
     api.register_blueprint(jwks.blueprint)
     app.register_blueprint(docs.blueprint)
+    app.register_blueprint(reference.blueprint)
     return app
 
 

@@ -31,7 +31,8 @@ Referee and record keeper for the card games Halleluja and Vallelujah.
 Register with `POST /v1/players` and send the token with each call. Every move becomes an event;
 what a game is, is what its events say. Times are UTC (RFC 3339), ids are UUIDs, what does not
 apply is absent rather than null. Values, fields, event types and codes may be added: ignore those
-you do not know. This document is at `/openapi.json` and `/openapi.yaml`.
+you do not know. This document is at `/openapi.json` and
+`/openapi.yaml`, and to try at `/docs`.
 """.strip()
 
 PARAMETERS: dict[str, dict[str, Any]] = {
