@@ -294,6 +294,9 @@
     return isHash(last.data.secret) ? unhex(last.data.secret) : null;
   };
 
+  const isCommittedTo = async (secret, { game_id, data }) =>
+    hex(await sha256(concat(secret, encoder.encode(game_id)))) === data.commitment;
+
   const checkCommitment = async (record) => {
     const { events } = record;
     const last = events.at(-1);
@@ -307,8 +310,7 @@
       }
       throw new Wrong("commitment", last.version, "the end does not publish the secret");
     }
-    const own = hex(await sha256(concat(secret, encoder.encode(events[0].game_id))));
-    if (own !== events[0].data.commitment) {
+    if (!(await isCommittedTo(secret, events[0]))) {
       throw new Wrong("commitment", last.version, "the secret is not the one committed to");
     }
     return [true, "the secret is the one committed to"];
@@ -476,6 +478,7 @@
     const { events } = record;
     const secret = secretOf(record);
     if (!secret) return [null, "no secret is published"];
+    if (!(await isCommittedTo(secret, events[0]))) return [null, "the secret is not the one committed to"];
     if (!Object.hasOwn(GAMES, events[0].data.ruleset)) return [null, "the game is not known here"];
     const cards = new Cards(events, secret);
     for (const event of events) {

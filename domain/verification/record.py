@@ -36,7 +36,8 @@ def verify(events: Sequence[Recorded], *, secret: bytes | None = None) -> list[C
         name = events[0].data["ruleset_version"]
         unknown = f"the rules {name} are not known here"
         rest = [Check(each, None, unknown) for each in (SHUFFLE, LEGALITY, DEADLINES, RESULT)]
-    elif published is None and any(event.type == "game.started" for event in events):
+    elif (published is None or not committed.ok) and any(e.type == "game.started" for e in events):
+        # A secret that was not committed to proves nothing.
         rest = _blind(events, hidden, over)
     else:
         rest = _decided_again(events, published)
@@ -135,17 +136,18 @@ def _blind(events: Sequence[Recorded], hidden: frozenset[int], over: bool) -> li
         replay.run()
     except Wrong as wrong:
         return _stopped(wrong)
-    parts = f"{len(hidden)} events have hidden parts" if hidden else "the secret is not known yet"
+    parts = f"{len(hidden)} events have hidden parts" if hidden else "the secret is not known"
+    later = "is not known without the secret" if over else "can be checked once the game is over"
     return [
-        Check(SHUFFLE, None, f"{parts}; it can be checked once the game is over"),
+        Check(SHUFFLE, None, f"{parts}; whether it is right {later}"),
         Check(
             LEGALITY,
             None,
             "the table, whose turn it was and who did it are right; whether each move was legal "
-            "can be checked once the game is over",
+            f"{later}",
         ),
         Check(DEADLINES, True, f"{replay.times} times against the turn's"),
-        Check(RESULT, None, "the game is not over" if not over else "the secret is missing"),
+        Check(RESULT, None, f"whether it is right {later}" if over else "the game is not over"),
     ]
 
 
