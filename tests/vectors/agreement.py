@@ -1,4 +1,4 @@
-"""Both verifiers on the same files: ours, and docs/verify.js, which was written from the page."""
+"""Both verifiers on the same files: ours, and docs/verify.js, which follows the format's page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two verifiers, one of them written from the page alone, say the same of any file."""
+"""Two verifiers in two languages say the same of any file."""
 
 from __future__ import annotations
 
