@@ -64,14 +64,20 @@ def replaying(game: Game, call: Call) -> Viewer:
 
 def require_sight(game: Game, call: Call) -> None:
     """404 unless the game is public, or the caller has a seat, an invite or the scope `audit`."""
-    if game.visibility == "public" or game.seat_of(call.player_id) is not None:
+    seated = game.seat_of(call.player_id) is not None
+    require_sight_of(game.game_id, game.visibility, seated, call)
+
+
+def require_sight_of(game_id: str, visibility: str, seated: bool, call: Call) -> None:
+    """The same of a game that need not fold; `seated` is whether the caller has a seat in it."""
+    if visibility == "public" or seated:
         return
     if call.caller is not None and AUDIT in call.caller.scopes:
         return
     invites = services().invites
-    if call.player_id is not None and invites.admitted(game.game_id, call.player_id):
+    if call.player_id is not None and invites.admitted(game_id, call.player_id):
         return
-    if call.invite is not None and invites.valid(game.game_id, call.invite):
+    if call.invite is not None and invites.valid(game_id, call.invite):
         return
     raise not_found()
 

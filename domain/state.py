@@ -22,6 +22,9 @@ LOBBY, ACTIVE, FINISHED, CANCELLED, ABANDONED = (
     "abandoned",
 )
 
+OVER = (FINISHED, CANCELLED, ABANDONED)
+"""The statuses of a game that is over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
@@ -169,7 +172,7 @@ class Game:
     @property
     def over(self) -> bool:
         """Whether nothing more can happen."""
-        return self.status in (FINISHED, CANCELLED, ABANDONED)
+        return self.status in OVER
 
     @property
     def resigned(self) -> tuple[int, ...]:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import orjson
 import psycopg
 
 from domain import disputes as domain
@@ -29,7 +28,7 @@ from .database import Fate, Pause, fate_of
 from .errors import Broken, GameNotFound, KeyReused
 from .executor import KEEP_KEYS
 from .ids import uuid7
-from .recorded import ZERO_HASH, from_bodies, rest
+from .recorded import ZERO_HASH, from_bodies, parsed, rest
 from .store import Idempotency, Loaded, Store
 
 log = logging.getLogger(__name__)
@@ -208,7 +207,7 @@ class Disputes:
     def stream(self, game_id: str) -> list[Recorded]:
         """The events of a game's disputes."""
         bodies, hashes = self.database.run(sql_disputes.EVENTS, {"game_id": game_id})[0]
-        return [] if bodies is None else from_bodies(orjson.loads(bodies), hashes, ZERO_HASH)
+        return [] if bodies is None else from_bodies(parsed(bodies), hashes, ZERO_HASH)
 
     def fault(self, game_id: str) -> chain.Fault | None:
         """The first event of a game's disputes that was changed, or None."""

@@ -14,10 +14,13 @@ import orjson
 
 from domain.events import Event, Recorded
 
+from .errors import Broken
+
 ZERO_HASH = "00" * 32
 """The hash before the first event."""
 
 HASH_BYTES = 32
+_MEMBERS = {"at", "by", "data", "game_id", "type", "version"}
 _LARGEST = (1 << 53) - 1
 
 
@@ -83,6 +86,17 @@ def body_of(event: Recorded) -> bytes:
 def hash_after(prev_hash: str, event_body: bytes) -> str:
     """SHA-256 over the previous hash's bytes and the body, in hex."""
     return hashlib.sha256(bytes.fromhex(prev_hash) + event_body).hexdigest()
+
+
+def parsed(bodies: bytes) -> list[dict[str, Any]]:
+    """The bodies of a JSON array of them. Raises Broken for what is no array of objects."""
+    try:
+        members = orjson.loads(bodies)
+    except orjson.JSONDecodeError as error:
+        raise Broken("an event's row is not JSON") from error
+    if not all(type(each) is dict and each.keys() >= _MEMBERS for each in members):
+        raise Broken("an event's row lacks members")
+    return list(members)
 
 
 def from_bodies(bodies: list[dict[str, Any]], hashes: bytes, prev_hash: str) -> list[Recorded]:

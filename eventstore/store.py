@@ -7,8 +7,6 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, LiteralString, NamedTuple, TypeVar
 
-import orjson
-
 from domain.events import Event, Recorded
 from domain.evolution import AnyEvent
 from domain.game import Game, evolve, fold, fold_round
@@ -19,7 +17,7 @@ from .database import Database
 from .errors import Archived, Broken
 from .pool import Pool, Row
 from .positions import CACHED_GAMES, Idempotency, Loaded, Positions, Record
-from .recorded import HASH_BYTES, ZERO_HASH, from_bodies
+from .recorded import HASH_BYTES, ZERO_HASH, from_bodies, parsed
 
 __all__ = ["Head", "Idempotency", "Loaded", "Record", "Store"]
 
@@ -193,7 +191,7 @@ class Store:
         bodies, hashes, before = self.database.run(sql.EVENTS, parameters)[0]
         if bodies is None:
             return []
-        return from_bodies(orjson.loads(bodies), hashes, before.hex() if before else ZERO_HASH)
+        return from_bodies(parsed(bodies), hashes, before.hex() if before else ZERO_HASH)
 
     def fold_at(self, game_id: str, version: int) -> Game | None:
         """The game as it stood after the event `version`; None if there is no such event."""
@@ -286,10 +284,10 @@ def _knows(game: Game, since: int | None) -> bool:
 
 
 def decided(bodies: bytes) -> list[Event]:
-    """The events of a JSON array of bodies."""
+    """The events of a JSON array of bodies. Raises Broken."""
     return [
         Event(each["version"], each["type"], each["by"], each["data"], each["at"])
-        for each in orjson.loads(bodies)
+        for each in parsed(bodies)
     ]
 
 

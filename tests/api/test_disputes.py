@@ -19,6 +19,7 @@ from domain.verification import verify
 from eventstore import disputes as store
 from eventstore import executor, verified
 from eventstore.appending import Append, Appended
+from eventstore.positions import Positions
 from tests.api.client import Client
 from tests.api.tables import Table
 from tests.databases import Scratch
@@ -231,6 +232,42 @@ def test_a_record_that_was_changed(match: Table, scratch: Scratch) -> None:
     other = dispute(match, match.host, version=2, claim="legality")
     assert other["finding"]["outcome"] == "dismissed"
     assert "Besides, the record fails the checks chain" in other["finding"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("change", "version"),
+    [
+        ("UPDATE events SET body = 'no JSON' WHERE game_id = %s AND version = 2", 2),
+        ("UPDATE events SET body = '{}' WHERE game_id = %s AND version = 3", 3),
+        ("UPDATE events SET body = replace(body, 'seat.taken', 'seat.given') "
+         "WHERE game_id = %s AND version = 2", 2),
+        ("DELETE FROM events WHERE game_id = %s AND version = 3", 3),
+        ("DELETE FROM events WHERE game_id = %s", 1),
+    ],
+)  # fmt: skip
+def test_a_record_that_cannot_be_followed_any_more(
+    match: Table, scratch: Scratch, opened: Services, change: str, version: int
+) -> None:
+    with scratch.unguarded():
+        scratch.execute(change, (match.game_id,))
+    opened.store.positions = Positions(1)
+    for client in (Client(match.host.app), match.host):
+        report = client.get(f"{match.url}/audit", expect=200).get_json()
+        assert report["ok"] is False
+        wrong = [check for check in report["checks"] if check.get("ok") is False]
+        assert {"check": "rows", "ok": False, "version": version} in wrong
+
+
+def test_a_private_record_that_cannot_be_followed_is_nobodys_business(
+    anna: Client, bert: Client, nobody: Client, scratch: Scratch, opened: Services
+) -> None:
+    table = Table.opened(anna, visibility="private")
+    with scratch.unguarded():
+        scratch.execute("UPDATE events SET body = '[]' WHERE game_id = %s", (table.game_id,))
+    opened.store.positions = Positions(1)
+    assert anna.get(f"{table.url}/audit", expect=200).get_json()["ok"] is False
+    for client in (bert, nobody):
+        client.get(f"{table.url}/audit", expect=404)
 
 
 def test_only_the_disputant_sees_it_while_the_game_runs(
