@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from eventstore.settings import ROOT, data_dir
@@ -17,9 +18,13 @@ REQUIREMENTS = ROOT / "bench" / "requirements.txt"
 
 
 class Peers:
-    """The environment. `python` is its interpreter; `missing` says why a library is not in it."""
+    """The environment. `python` is its interpreter; `missing` says why a library is not in it.
 
-    def __init__(self) -> None:
+    `only` names the libraries that are needed, if not all are.
+    """
+
+    def __init__(self, only: Iterable[str] | None = None) -> None:
+        wanted = None if only is None else set(only)
         folder = data_dir() / "bench" / "peers"
         self.python = folder / "bin" / "python"
         self.missing: dict[str, str] = {}
@@ -27,6 +32,8 @@ class Peers:
             _make(folder, self.python)
             for requirement in _requirements():
                 name = requirement.split("==")[0]
+                if wanted is not None and name not in wanted:
+                    continue
                 fault = _install(self.python, requirement)
                 if fault:
                     self.missing[name] = fault

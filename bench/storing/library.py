@@ -1,0 +1,78 @@
+"""The `eventsourcing` library: one aggregate for each match, one event for each move.
+
+The aggregates stay in memory and are only saved, which is the most favourable way to use it; its
+settings are its defaults for PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from eventsourcing.application import Application
+from eventsourcing.domain import Aggregate, event
+
+MATCHES = 8
+MOVE = {"seat": 1, "card": "E-rose", "turn": {"seat": 0, "number": 17}}
+
+
+class Match(Aggregate):
+    """Remembers how many moves were made."""
+
+    @event("Opened")
+    def __init__(self) -> None:
+        self.moves = 0
+
+    @event("CardPlayed")
+    def play(self, by: dict[str, Any], data: dict[str, Any]) -> None:
+        self.moves += 1
+
+
+class Matches(Application[uuid.UUID]):
+    """Saves them."""
+
+    name = "bench"
+
+
+def prepare(threads: int) -> list[Callable[[], None]]:
+    application = Matches()
+    return [_mover(application) for _ in range(threads)]
+
+
+def _mover(application: Matches) -> Callable[[], None]:
+    matches = [Match() for _ in range(MATCHES)]
+    turn = 0
+
+    def move() -> None:
+        nonlocal turn
+        turn = (turn + 1) % MATCHES
+        by = {"kind": "player", "seat": 1, "player_id": "01a22cad-10fb-7014-bbf4-ff2bb423f608"}
+        matches[turn].play(by, MOVE)
+        application.save(matches[turn])
+
+    return move
+
+
+def rebuild_seconds(events: int, times: int) -> float:
+    """The median time in which an aggregate of so many events is built from the database."""
+    application = Matches()
+    match = Match()
+    for _ in range(events - 1):
+        match.play({"kind": "player", "seat": 1}, MOVE)
+    application.save(match)
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        built: Any = application.repository.get(match.id)
+        taken.append(time.perf_counter() - began)
+        assert built.moves == events - 1
+    return statistics.median(taken)
+
+
+if __name__ == "__main__":
+    import sys
+
+    print(rebuild_seconds(int(sys.argv[1]), int(sys.argv[2])))
