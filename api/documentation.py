@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from typing import Any
 
@@ -14,6 +15,7 @@ from flask_smorest import Api
 from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import fields
 
+from . import document as documents
 from . import encoding, identifiers, problems
 from .auth import Access
 from .negotiation import NDJSON
@@ -61,6 +63,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "description": "The ETag that you have; 304 if it is still the right one.",
         "schema": {"type": "string"},
     },
+    "RequestId": {
+        "in": "header",
+        "name": "X-Request-Id",
+        "description": "Names this request in our logs: 8 to 64 of ASCII letters, digits, `.`, `_` "
+        "and `-`. Anything else is not taken up.",
+        "schema": {"type": "string"},
+    },
 }
 
 HEADERS: dict[str, dict[str, Any]] = {
@@ -85,6 +94,10 @@ HEADERS: dict[str, dict[str, Any]] = {
         "description": "How to authenticate.",
         "schema": {"type": "string"},
     },
+    "X-Request-Id": {
+        "description": "Names this request in our logs; the id that was sent along, if it was one.",
+        "schema": {"type": "string"},
+    },
 }
 
 _STATUS_NAMES = {
@@ -99,6 +112,7 @@ _STATUS_NAMES = {
     415: "UnsupportedMediaType",
     422: "Unprocessable",
     429: "TooManyRequests",
+    500: "InternalFault",
     503: "Unavailable",
 }
 _STATUS_HEADERS = {
@@ -180,11 +194,12 @@ _PATH_SCHEMAS: dict[str, dict[str, Any]] = {
 def openapi(app: Flask) -> dict[str, Any]:
     """The document of `app`, as plain data."""
     api: Documented = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
-    document: dict[str, Any] = api.spec.to_dict()
+    document: dict[str, Any] = copy.deepcopy(api.spec.to_dict())
     _describe_components(api, document["components"]["schemas"])
     for item in document["paths"].values():
         for parameter in item.get("parameters", []):
             parameter["description"] = _PATH_PARAMETERS[parameter["name"]]
+    documents.finish(document)
     components = document["components"]
     document["components"] = {kind: components[kind] for kind in sorted(components)}
     document["components"]["schemas"] = dict(sorted(components["schemas"].items()))
@@ -325,7 +340,7 @@ def _responses(declared: Operation) -> dict[str, Any]:
 
 
 def _problem_statuses(declared: Operation) -> set[int]:
-    statuses = {400, 406, 413, 422}
+    statuses = {400, 406, 413, 422, 500}
     statuses |= {problems.KINDS[code].status for code in declared.problems}
     if declared.access is not Access.OPEN:
         statuses |= {401, 503}

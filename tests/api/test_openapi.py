@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -131,7 +132,7 @@ def test_the_move_is_one_flat_object() -> None:
     assert move["required"] == ["type"]
     assert move["additionalProperties"] is False
     assert not {"oneOf", "anyOf", "allOf", "discriminator"} & set(move)
-    assert set(move["properties"]["type"]["enum"]) == {
+    assert set(_resolved(move["properties"]["type"])["enum"]) == {
         "play", "draw", "keep", "exclaim", "lead", "beat", "take",
     }  # fmt: skip
 
@@ -140,7 +141,7 @@ def test_the_move_is_one_flat_object() -> None:
 def test_every_event_type_has_a_component(event_type: str) -> None:
     name = f"{component_name(event_type)}Event"
     variant = schemas()[name]
-    assert variant["properties"]["type"]["enum"] == [event_type]
+    assert _resolved(variant["properties"]["type"])["enum"] == [event_type]
     data = schemas()[variant["properties"]["data"]["$ref"].rpartition("/")[2]]
     listed = {field.name: field for field in CATALOGUE[event_type].fields}
     assert set(data["properties"]) == set(listed)
@@ -161,7 +162,8 @@ def test_the_union_of_events_has_a_discriminator() -> None:
 
 def test_no_schema_is_empty() -> None:
     for name, schema in schemas().items():
-        assert schema.get("properties") or schema.get("anyOf") or name == "EmptyObject", name
+        told = schema.get("properties") or schema.get("anyOf") or schema.get("enum")
+        assert told or name == "EmptyObject", name
         assert schema["description"], name
         for field, inner in schema.get("properties", {}).items():
             assert set(inner) & {"type", "$ref", "oneOf"}, (name, field)
@@ -192,3 +194,62 @@ def _resolved(value: dict[str, Any]) -> dict[str, Any]:
     for part in value["$ref"].removeprefix("#/").split("/"):
         resolved = resolved[part]
     return resolved
+
+
+def test_every_answer_has_the_request_id() -> None:
+    for path, method, operation in operations():
+        item = document()["paths"][path]
+        sent = [_resolved(each) for each in (*item["parameters"], *operation["parameters"])]
+        assert [each["name"] for each in sent].count("X-Request-Id") == 1
+        for status, response in operation["responses"].items():
+            assert "X-Request-Id" in _resolved(response)["headers"], (method, path, status)
+
+
+def test_patterns_are_anchored_and_free_of_what_only_python_knows() -> None:
+    for pattern in _patterns(document()):
+        assert pattern.startswith("^"), pattern
+        assert not re.search(r"\\[AZ]|\(\?[aiLmsux#P<]", pattern), pattern
+
+
+def _patterns(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("pattern"), str):
+            yield value["pattern"]
+        for inner in value.values():
+            yield from _patterns(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _patterns(inner)
+
+
+def test_what_is_created_links_to_what_can_be_done_with_it() -> None:
+    paths = {each["operationId"]: path for path, _, each in operations()}
+    links = {each["operationId"]: _links(each) for _, _, each in operations()}
+    assert {"getGame", "takeSeat", "startGame", "makeMove", "listEvents"} <= set(
+        links["createGame"]
+    )
+    assert "getDispute" in links["fileDispute"]
+    assert "revokeToken" in links["createToken"]
+    for operation in links.values():
+        for name, link in operation.items():
+            assert link["operationId"] == name
+            needed = set(re.findall(r"{([^}]+)}", paths[name]))
+            assert set(link["parameters"]) == needed
+
+
+def _links(operation: dict[str, Any]) -> dict[str, Any]:
+    answer = operation["responses"].get("201", {})
+    return {name: _resolved(link) for name, link in answer.get("links", {}).items()}
+
+
+def test_no_type_has_its_values_in_place() -> None:
+    for name, schema in schemas().items():
+        assert "enum" not in schema.get("properties", {}).get("type", {}), name
+
+
+def test_no_component_is_unused() -> None:
+    text = openapi.text()
+    for kind, components in document()["components"].items():
+        if kind != "securitySchemes":
+            for name in components:
+                assert f"'#/components/{kind}/{name}'" in text, (kind, name)

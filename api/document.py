@@ -1,0 +1,151 @@
+"""The OpenAPI document as plain data: what holds for all of it, whatever operations there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Document = dict[str, Any]
+
+METHODS = ("get", "post", "patch", "put", "delete")
+REQUEST_ID = "X-Request-Id"
+_COMPONENT = "#/components/{}/{}"
+
+
+def finish(document: Document) -> None:
+    """Add what follows from the rest: names, links, headers of all answers; drop what is unused."""
+    _name_types(document)
+    _spell_patterns(document)
+    _add_request_ids(document)
+    _add_links(document)
+    _drop_unused(document, "headers", "parameters", "responses", "links")
+
+
+def operations(document: Document) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Each operation as path, path item, operation."""
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield path, item, item[method]
+
+
+def reference(kind: str, name: str) -> dict[str, str]:
+    """A reference to a component."""
+    return {"$ref": _COMPONENT.format(kind, name)}
+
+
+def resolved(document: Document, value: dict[str, Any]) -> dict[str, Any]:
+    """What `value` refers to, or itself."""
+    while "$ref" in value:
+        at: Any = document
+        for part in value["$ref"].removeprefix("#/").split("/"):
+            at = at[part]
+        value = at
+    return value
+
+
+def _name_types(document: Document) -> None:
+    """Give the values of each `type` a component of their own.
+
+    Generators name a list of values after its field, and `Type` is a word of Swift's.
+    """
+    schemas = document["components"]["schemas"]
+    for owner, schema in list(schemas.items()):
+        values = schema.get("properties", {}).get("type", {})
+        if "enum" in values:
+            name = f"{owner}Type"
+            schemas[name] = {**values, "description": f"`type` of {owner}."}
+            schema["properties"]["type"] = reference("schemas", name)
+    document["components"]["schemas"] = dict(sorted(schemas.items()))
+
+
+def _spell_patterns(value: Any) -> None:
+    """Write patterns as ECMA-262 has them, which a JSON schema asks for."""
+    if isinstance(value, dict):
+        pattern = value.get("pattern")
+        if isinstance(pattern, str):
+            anchored = pattern if pattern.startswith("^") else f"^(?:{pattern})"
+            value["pattern"] = re.sub(r"\\Z", "$", anchored)
+        for inner in value.values():
+            _spell_patterns(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _spell_patterns(inner)
+
+
+def _add_request_ids(document: Document) -> None:
+    """Every call takes an id, and every answer has it."""
+    for item in document["paths"].values():
+        item.setdefault("parameters", []).append(reference("parameters", "RequestId"))
+    answers = list(document["components"]["responses"].values())
+    for _, _, operation in operations(document):
+        answers += [each for each in operation["responses"].values() if "$ref" not in each]
+    for answer in answers:
+        answer.setdefault("headers", {})[REQUEST_ID] = reference("headers", REQUEST_ID)
+
+
+def _path_parameters(path: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\{([^}]+)\}", path))
+
+
+def _add_links(document: Document) -> None:
+    """From each answer that creates something to the operations on what it created."""
+    links: dict[str, Any] = {}
+    for path, _, operation in operations(document):
+        answer = operation["responses"].get("201")
+        if answer is None:
+            continue
+        schema = _schema_of(document, answer)
+        known = _path_parameters(path)
+        # What is new here: ids in the answer which the path did not have.
+        new = [
+            name
+            for name in schema.get("required", ())
+            if name not in known and (name.endswith("_id") or name == "code")
+        ]
+        for target, _, linked in operations(document):
+            needed = _path_parameters(target)
+            if not set(needed) & set(new) or not set(needed) <= {*known, *new}:
+                continue
+            places = {
+                name: f"$response.body#/{name}" if name in new else f"$request.path.{name}"
+                for name in needed
+            }
+            name = _link_name(linked["operationId"], places)
+            links[name] = {"operationId": linked["operationId"], "parameters": places}
+            answer.setdefault("links", {})[linked["operationId"]] = reference("links", name)
+    document["components"]["links"] = dict(sorted(links.items()))
+
+
+def _link_name(operation: str, places: dict[str, str]) -> str:
+    kept = [name for name, place in places.items() if place.startswith("$request")]
+    return "_".join((operation, *kept))
+
+
+def _schema_of(document: Document, answer: dict[str, Any]) -> dict[str, Any]:
+    content = answer.get("content", {}).get("application/json", {})
+    return resolved(document, content.get("schema", {}))
+
+
+def _drop_unused(document: Document, *kinds: str) -> None:
+    """Drop components that nothing refers to."""
+    used = set(_references(document))
+    components = document["components"]
+    for kind in kinds:
+        components[kind] = {
+            name: each
+            for name, each in components.get(kind, {}).items()
+            if _COMPONENT.format(kind, name) in used
+        }
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "$ref" and isinstance(inner, str):
+                yield inner
+            yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
