@@ -3,8 +3,8 @@
 - Random play, per move of a player, in µs: legal moves, then the move with all that follows from
   it. The deal is not measured, draws and reshuffles are. Each engine plays in a process of its
   own, and all of them take turns, round after round, so that a busy machine slows all alike.
-  Abbot's moves are pushed, as in a search; by commands they take a copy of the game as well, and
-  the salts that stored events need.
+  Abbot's moves are pushed, as in a search: judged and evolved, with no record kept, as the others
+  keep none. By commands they take a copy of the game as well, and the events to store.
 - Folding stored events, per event.
 - The legal moves where there are the most, 30 units against a battalion of 4: finding them all and
   taking one, as the random play does; beside it, writing all of them out.

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from .events import Event, Recorded
+from .ruleset import Evolver
 from .state import ABANDONED, ACTIVE, CANCELLED, FINISHED, Game, Seat, Turn
 
 AnyEvent = Event | Recorded
+Data = Mapping[str, Any]
+"""An event's data."""
+By = Mapping[str, Any]
+"""Whose doing an event is."""
 
 
 def evolve(game: Game, event: AnyEvent) -> Game:
@@ -25,9 +31,10 @@ def evolve(game: Game, event: AnyEvent) -> Game:
     if evolver is None:
         raise ValueError(f"{game.ruleset_version} knows no event {event.type}")
     game.version = event.version
-    evolver(game, event)
-    if "turn" in event.data:
-        turn = event.data["turn"]
+    data = event.data
+    evolver(game, data, event.by)
+    if "turn" in data:
+        turn = data["turn"]
         begin_turn(game, turn["seat"], turn["number"], event.at)
     return game
 
@@ -37,9 +44,13 @@ def begin_turn(game: Game, seat: int, number: int, at: str) -> None:
     turn = game.turn
     if turn is not None and game.expired[turn.seat]:
         _end_turn(game)
-    game.turn = Turn(seat, number, at)
+    game.turn = Turn(seat, number, at) if at else _unstamped_turn(seat, number)
     game.touched = game.version
     game.rules.turn_began(game, seat)
+
+
+# A search begins the same few turns over and over.
+_unstamped_turn = lru_cache(maxsize=1 << 12)(partial(Turn, at=""))
 
 
 def _end_turn(game: Game) -> None:
@@ -54,8 +65,7 @@ def _running(game: Game) -> Turn:
     return game.turn
 
 
-def _created(game: Game, event: AnyEvent) -> None:
-    data = event.data
+def _created(game: Game, data: Data, by: By) -> None:
     game.ruleset = data["ruleset"]
     game.ruleset_version = data["ruleset_version"]
     game.options = dict(data["options"])
@@ -65,8 +75,7 @@ def _created(game: Game, event: AnyEvent) -> None:
     game.commitment = data["commitment"]
 
 
-def _seat_taken(game: Game, event: AnyEvent) -> None:
-    data = event.data
+def _seat_taken(game: Game, data: Data, by: By) -> None:
     seat = Seat(data.get("player_id"), data.get("bot"), data.get("client_seed"))
     game.seats = dict(sorted({**game.seats, data["seat"]: seat}.items()))
     if seat.player_id is not None:
@@ -75,10 +84,10 @@ def _seat_taken(game: Game, event: AnyEvent) -> None:
         game.host = data["seat"]
 
 
-def _seat_seeded(game: Game, event: AnyEvent) -> None:
-    number = event.data["seat"]
+def _seat_seeded(game: Game, data: Data, by: By) -> None:
+    number = data["seat"]
     seat = game.seats[number]
-    seeded = Seat(seat.player_id, seat.bot, event.data["client_seed"], seat.ready)
+    seeded = Seat(seat.player_id, seat.bot, data["client_seed"], seat.ready)
     game.seats = {**game.seats, number: seeded}
 
 
@@ -86,23 +95,22 @@ def _with_ready(seat: Seat, ready: bool) -> Seat:
     return Seat(seat.player_id, seat.bot, seat.client_seed, ready)
 
 
-def _seat_ready(game: Game, event: AnyEvent) -> None:
-    number = event.data["seat"]
+def _seat_ready(game: Game, data: Data, by: By) -> None:
+    number = data["seat"]
     game.seats = {**game.seats, number: _with_ready(game.seats[number], True)}
 
 
-def _seat_left(game: Game, event: AnyEvent) -> None:
-    number = event.data["seat"]
+def _seat_left(game: Game, data: Data, by: By) -> None:
+    number = data["seat"]
     gone = game.seats[number]
     game.seats = {other: seat for other, seat in game.seats.items() if other != number}
-    if gone.player_id is not None and gone.player_id != event.by.get("player_id"):
+    if gone.player_id is not None and gone.player_id != by.get("player_id"):
         game.removed = game.removed | {gone.player_id}
     if number == game.host:
-        game.host = event.data.get("host")
+        game.host = data.get("host")
 
 
-def _table_changed(game: Game, event: AnyEvent) -> None:
-    data = event.data
+def _table_changed(game: Game, data: Data, by: By) -> None:
     if "options" in data:
         game.options = dict(data["options"])
     game.turn_seconds = data.get("turn_seconds", game.turn_seconds)
@@ -113,9 +121,10 @@ def _table_changed(game: Game, event: AnyEvent) -> None:
     }
 
 
-def _game_started(game: Game, event: AnyEvent) -> None:
+def _game_started(game: Game, data: Data, by: By) -> None:
     game.status = ACTIVE
-    game.started = game.active = tuple(event.data["seats"])
+    game.started = tuple(data["seats"])
+    game.set_active(game.started)
     game.scores = dict.fromkeys(game.started, 0)
     game.expired = dict.fromkeys(game.started, 0)
 
@@ -124,13 +133,12 @@ def _by_number(numbers: dict[str, int]) -> dict[int, int]:
     return {int(seat): number for seat, number in numbers.items()}
 
 
-def _round_dealt(game: Game, event: AnyEvent) -> None:
-    data = event.data
+def _round_dealt(game: Game, data: Data, by: By) -> None:
     game.round = data["round"]
     game.first = data["first"]
     game.opener = data.get("dealer", data["first"])
     game.scores = _by_number(data["scores"])
-    game.active = tuple(data["active"])
+    game.set_active(tuple(data["active"]))
     game.away = frozenset(data["away"])
     game.expired = _by_number(data["expired"])
     game.voids = data["voids"]
@@ -138,52 +146,51 @@ def _round_dealt(game: Game, event: AnyEvent) -> None:
     game.play = game.rules.dealt(game, data)
 
 
-def _round_won(game: Game, event: AnyEvent) -> None:
+def _round_won(game: Game, data: Data, by: By) -> None:
     _end_turn(game)
-    game.scores = _by_number(event.data["scores"])
+    game.scores = _by_number(data["scores"])
     game.voids = 0
 
 
-def _round_void(game: Game, event: AnyEvent) -> None:
+def _round_void(game: Game, data: Data, by: By) -> None:
     _end_turn(game)
     game.voids += 1
 
 
-def _turn_expired(game: Game, event: AnyEvent) -> None:
+def _turn_expired(game: Game, data: Data, by: By) -> None:
     turn = _running(game)
     game.turn = Turn(turn.seat, turn.number, turn.at, turn.extended, True)
     game.expired = {**game.expired, turn.seat: game.expired[turn.seat] + 1}
     before = game.ran_out.get(turn.seat, frozenset())
     game.ran_out = {**game.ran_out, turn.seat: before | {(game.round, turn.number)}}
-    game.touched = event.version
+    game.touched = game.version
 
 
-def _turn_extended(game: Game, event: AnyEvent) -> None:
+def _turn_extended(game: Game, data: Data, by: By) -> None:
     turn = _running(game)
-    extended = turn.extended + event.data["seconds"]
+    extended = turn.extended + data["seconds"]
     game.turn = Turn(turn.seat, turn.number, turn.at, extended, turn.expired)
 
 
-def _seat_away(game: Game, event: AnyEvent) -> None:
-    game.away = game.away | {event.data["seat"]}
+def _seat_away(game: Game, data: Data, by: By) -> None:
+    game.away = game.away | {data["seat"]}
 
 
-def _seat_back(game: Game, event: AnyEvent) -> None:
-    seat = event.data["seat"]
+def _seat_back(game: Game, data: Data, by: By) -> None:
+    seat = data["seat"]
     game.away = game.away - {seat}
     game.expired = {**game.expired, seat: 0}
 
 
-def _seat_resigned(game: Game, event: AnyEvent) -> None:
-    seat = event.data["seat"]
-    game.active = tuple(other for other in game.active if other != seat)
+def _seat_resigned(game: Game, data: Data, by: By) -> None:
+    seat = data["seat"]
+    game.set_active(tuple(other for other in game.active if other != seat))
     game.away = game.away - {seat}
     game.rules.seat_resigned(game, seat)
 
 
-def _ended(status: str, outcome: str) -> Callable[[Game, AnyEvent], None]:
-    def evolver(game: Game, event: AnyEvent) -> None:
-        data = event.data
+def _ended(status: str, outcome: str) -> Evolver:
+    def evolver(game: Game, data: Data, by: By) -> None:
         game.turn = None
         game.status = status
         game.secret = data.get("secret")
@@ -205,7 +212,7 @@ ENDINGS: dict[str, tuple[str, str]] = {
 }
 """The events that end a game, each the last of its game: the status then, and the outcome."""
 
-TABLE_EVOLVERS: dict[str, Callable[[Game, Any], None]] = {
+TABLE_EVOLVERS: dict[str, Evolver] = {
     "game.created": _created,
     "seat.taken": _seat_taken,
     "seat.seeded": _seat_seeded,

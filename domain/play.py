@@ -7,7 +7,6 @@ from typing import Any
 
 from . import randomness
 from .commands import BotMove, ComeBack, Context, ExpireTurn, ExtendTurn, MakeMove, Resign
-from .events import Event
 from .refusals import (
     FORBIDDEN,
     GAME_NOT_ACTIVE,
@@ -16,10 +15,10 @@ from .refusals import (
     TURN_EXPIRED,
     Refused,
 )
-from .rounds import end_by_limit, void_round, win_match, win_round
+from .rounds import pass_turn, win_match
 from .ruleset import Move
 from .state import ACTIVE, Game, Turn
-from .unfolding import Unfolding
+from .unfolding import Push, Unfolding
 
 
 def make_move(game: Game, command: MakeMove, context: Context) -> Unfolding:
@@ -49,17 +48,15 @@ def require_time(game: Game, command: MakeMove, now: str) -> None:
         raise _too_late({"due_at": due, "received_at": now})
 
 
-def push(game: Game, move: Move, context: Context) -> list[Event]:
-    """Play `move` for the seat whose turn it is, on `game` itself, as the computer player there.
+def push(game: Game, move: Move, context: Context) -> None:
+    """Play `move` for the seat whose turn it is, with all that follows from it, on `game` itself.
 
     For searching and simulating: `move` must have the shape of a move, and a move that is not
-    legal raises `Refused` and changes nothing. The events have no salts, as they are not stored.
+    legal raises `Refused` and changes nothing. No events are kept.
     """
-    assert game.turn is not None
-    seat = game.turn.seat
-    unfolding = Unfolding(game, context, {"kind": "bot", "seat": seat}, in_place=True)
-    _play(unfolding, seat, move)
-    return unfolding.events
+    turn = game.turn
+    assert turn is not None
+    _play(Push(game, context), turn.seat, move)
 
 
 def bind(game: Game, command: MakeMove) -> MakeMove:
@@ -151,7 +148,7 @@ def resign(game: Game, command: Resign, context: Context) -> Unfolding:
         return unfolding
     game.rules.after_resignation(unfolding, seat)
     if seat == turn.seat:
-        _begin_turn(unfolding, unfolding.game.next_active(seat))
+        pass_turn(unfolding, unfolding.game.next_active(seat))
         _settle(unfolding)
     return unfolding
 
@@ -246,31 +243,10 @@ def _too_late(facts: dict[str, Any]) -> Refused:
 
 
 def _play(unfolding: Unfolding, seat: int, move: Move) -> None:
-    _perform(unfolding, seat, move)
-    if unfolding.game.away:
-        _settle(unfolding)
-
-
-def _perform(unfolding: Unfolding, seat: int, move: Move) -> None:
-    after = unfolding.game.rules.performers[move["type"]](unfolding, seat, move)
-    if after.next_seat is not None:
-        _begin_turn(unfolding, after.next_seat)
-    elif after.winner is not None:
-        win_round(unfolding, after.winner, "emptied")
-
-
-def _begin_turn(unfolding: Unfolding, seat: int) -> None:
-    """The turn of `seat` begins, unless the round ends in its place."""
     game = unfolding.game
-    rules = game.rules
-    assert game.turn is not None
-    number = game.turn.number + 1
-    if rules.is_repetition(game, seat):
-        void_round(unfolding, "repetition")
-    elif number > rules.turn_limit:
-        end_by_limit(unfolding)
-    else:
-        unfolding.begin_turn(seat, number)
+    game.rules.performers[move["type"]](unfolding, seat, move)
+    if game.away:
+        _settle(unfolding)
 
 
 def _play_turn_out(unfolding: Unfolding) -> None:
@@ -281,7 +257,8 @@ def _play_turn_out(unfolding: Unfolding) -> None:
     while game.turn is not None and (game.round, game.turn.number) == meant:
         choices = game.rules.legal_moves(game, seat)
         pick = unfolding.chance(randomness.AUTO_PICK, n=game.version).below(len(choices))
-        _perform(unfolding, seat, game.rules.with_due_call(game, seat, choices[pick]))
+        move = game.rules.with_due_call(game, seat, choices[pick])
+        game.rules.performers[move["type"]](unfolding, seat, move)
 
 
 def _settle(unfolding: Unfolding) -> None:

@@ -1,4 +1,4 @@
-"""Rounds and the match: the deal, how a round ends, and who has won."""
+"""Rounds and the match: the deal, whose turn it is, how a round ends, and who has won."""
 
 from __future__ import annotations
 
@@ -9,6 +9,20 @@ from .unfolding import Unfolding
 
 VOID_ROUNDS = 3
 """So many void rounds in a row end the match (table.void-rounds)."""
+
+
+def pass_turn(unfolding: Unfolding, seat: int) -> None:
+    """The turn of `seat` begins, unless the round ends in its place."""
+    game = unfolding.game
+    rules, turn = game.rules, game.turn
+    assert turn is not None
+    number = turn.number + 1
+    if rules.is_repetition(game, seat):
+        void_round(unfolding, "repetition")
+    elif number > rules.turn_limit:
+        end_by_limit(unfolding)
+    else:
+        unfolding.begin_turn(seat, number)
 
 
 def deal_round(unfolding: Unfolding) -> None:

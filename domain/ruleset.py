@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .rules import Option, Rule
@@ -15,8 +14,9 @@ if TYPE_CHECKING:
     from .unfolding import Unfolding
 
 Move = dict[str, Any]
-Evolver = Callable[["Game", Any], None]
-Performer = Callable[["Unfolding", int, Move], "After"]
+Evolver = Callable[["Game", Mapping[str, Any], Mapping[str, Any]], None]
+"""Changes a game by an event's data, and whose doing it was; `game.version` is the event's."""
+Performer = Callable[["Unfolding", int, Move], None]
 
 
 class Round(Protocol):
@@ -24,29 +24,6 @@ class Round(Protocol):
 
     def copy(self) -> Round:
         """A copy that can be evolved on its own."""
-
-
-class After(NamedTuple):
-    """What follows a move: `winner` has emptied its hand, or the turn of `next_seat` would begin;
-    neither where the same turn goes on."""
-
-    next_seat: int | None = None
-    winner: int | None = None
-
-
-TURN_GOES_ON = After()
-
-
-@cache
-def turn_of(seat: int) -> After:
-    """The turn of `seat` would begin."""
-    return After(next_seat=seat)
-
-
-@cache
-def won_by(seat: int) -> After:
-    """`seat` has emptied its hand."""
-    return After(winner=seat)
 
 
 class Reason(NamedTuple):
@@ -81,8 +58,8 @@ class Ruleset(ABC):
     evolvers: Mapping[str, Evolver]
     """How each type of event of this game changes a `Game`."""
     performers: Mapping[str, Performer]
-    """How each type of move, made by a seat, is judged and recorded with its consequences;
-    `Refused` if it is not legal."""
+    """How each type of move, made by a seat, is judged and recorded with all that follows from it,
+    up to the next turn; `Refused`, and nothing recorded, if it is not legal."""
     free_moves: frozenset[str] = frozenset()
     """Types of moves that any active seat may make at any time in a round."""
 

@@ -59,6 +59,7 @@ class Game:
         "commitment",
         "expired",
         "first",
+        "following",
         "game_id",
         "host",
         "known_from",
@@ -110,6 +111,8 @@ class Game:
         self.sat: frozenset[str] = frozenset()
         self.started: tuple[int, ...] = ()
         self.active: tuple[int, ...] = ()
+        # The next active seat clockwise after each that started.
+        self.following: dict[int, int] = {}
         self.away: frozenset[int] = frozenset()
         self.expired: dict[int, int] = {}
         self.scores: dict[int, int] = {}
@@ -149,6 +152,7 @@ class Game:
         twin.sat = self.sat
         twin.started = self.started
         twin.active = self.active
+        twin.following = self.following
         twin.away = self.away
         twin.expired = self.expired
         twin.scores = self.scores
@@ -210,10 +214,15 @@ class Game:
 
     def next_active(self, seat: int) -> int:
         """The next active seat clockwise after `seat`, which need not be active itself."""
-        for other in self.active:
-            if other > seat:
-                return other
-        return self.active[0]
+        return self.following[seat]
+
+    def set_active(self, seats: tuple[int, ...]) -> None:
+        """`seats`, ascending, are those that play on."""
+        self.active = seats
+        self.following = {
+            seat: (*(other for other in seats if other > seat), *seats, seat)[0]
+            for seat in self.started
+        }
 
     def clockwise_from(self, seat: int) -> tuple[int, ...]:
         """The active seats in turn order, from `seat` on (itself first, if active)."""

@@ -13,32 +13,28 @@ from .state import Game
 
 class Unfolding:
     """Collects the events that a command leads to; each is evolved at once, so that what follows
-    is decided on the position it leaves. `by` is whose doing the next events are. `in_place`
-    works on `game` itself; its events are not for storing and have no salts."""
+    is decided on the position it leaves. `by` is whose doing the next events are."""
 
-    __slots__ = ("_context", "_in_place", "by", "events", "game")
+    __slots__ = ("_context", "by", "events", "game")
 
-    def __init__(
-        self, game: Game, context: Context, by: dict[str, Any], *, in_place: bool = False
-    ) -> None:
-        self.game = game if in_place else game.copy()
-        self.events: list[Event] = []
+    events: list[Event]
+
+    def __init__(self, game: Game, context: Context, by: dict[str, Any]) -> None:
+        self.game = game.copy()
+        self.events = []
         self.by = by
         self._context = context
-        self._in_place = in_place
 
     def record(self, type_: str, data: dict[str, Any]) -> None:
         """Something happened."""
-        game = self.game
+        game, by = self.game, self.by
         game.version += 1
-        event = Event(game.version, type_, self.by, data)
-        game.rules.evolvers[type_](game, event)
-        self.events.append(event)
+        game.rules.evolvers[type_](game, data, by)
+        self.events.append(Event(game.version, type_, by, data))
 
     def record_hidden(self, type_: str, data: dict[str, Any]) -> None:
         """Something happened that not everyone may see: its hash is salted."""
-        if not self._in_place:
-            data["salt"] = randomness.salt(self._context.secret, self.game.version + 1)
+        data["salt"] = randomness.salt(self._context.secret, self.game.version + 1)
         self.record(type_, data)
 
     def record_end(self, type_: str, data: dict[str, Any]) -> None:
@@ -63,3 +59,31 @@ class Unfolding:
             n=n,
             seeds=game.seeds,
         )
+
+
+class Push(Unfolding):
+    """The same on the game itself, for searching and simulating: all is judged and evolved alike,
+    and no record is kept of it. A search can undo nothing, so it pushes on copies."""
+
+    __slots__ = ()
+
+    def __init__(self, game: Game, context: Context) -> None:
+        self.game = game
+        self.by = _NOBODY
+        self._context = context
+
+    def record(self, type_: str, data: dict[str, Any]) -> None:
+        """Something happened."""
+        game = self.game
+        game.version += 1
+        game.rules.evolvers[type_](game, data, _NOBODY)
+
+    # What is not stored needs no salt.
+    record_hidden = record
+
+    def begin_turn(self, seat: int, number: int) -> None:
+        """The turn `number` of the round is `seat`'s."""
+        begin_turn(self.game, seat, number, "")
+
+
+_NOBODY: dict[str, Any] = {}

@@ -1,7 +1,8 @@
 """Abbot's own games, one round each, without the deal.
 
-`push` plays on the position itself: legal moves, decide and evolve of each move, with the call
-that is due. `decide` does the same through commands, as the API does, on a copy for each move.
+`push` plays on the position itself: legal moves, and each move judged and evolved with all that
+follows from it, with the call that is due. `decide` does the same through commands, as the API
+does, on a copy for each move, and with the events to store.
 """
 
 from __future__ import annotations

@@ -109,7 +109,8 @@ def dealer(view: View) -> Callable[[random.Random], Game]:
         for type_, data in events:
             worlds.happen(game, type_, data)
         # Both outlast a reshuffle of the cards that brought them.
-        game.play.wish_for(wish)
+        if wish is not None:
+            game.play.wish_for(wish)
         game.play.pending = view["turn"].get("pending_draw", 0)
         return game
 

@@ -20,6 +20,7 @@ CARDS: tuple[str, ...] = tuple(f"{figure}-{symbol}" for symbol in SYMBOLS for fi
 NAMES: tuple[str, ...] = tuple(sorted(CARDS))
 NUMBER: dict[str, int] = {card: number for number, card in enumerate(NAMES)}
 BIT: dict[str, int] = {card: 1 << number for card, number in NUMBER.items()}
+FIGURE: dict[str, int] = {card: FIGURES.index(card[0]) for card in CARDS}
 
 ANNOYED, MITRE, SITTING = (FIGURES.index(figure) for figure in "EGH")
 """The figures that do something: E, G and H."""
@@ -28,6 +29,11 @@ FIGURE_MASKS: tuple[int, ...] = tuple(0b1111 << figure * 4 for figure in range(8
 SYMBOL_MASKS: tuple[int, ...] = tuple(
     sum(1 << figure * 4 + symbol for figure in range(8)) for symbol in range(4)
 )
+
+FITTING: tuple[int, ...] = tuple(
+    FIGURE_MASKS[card >> 2] | SYMBOL_MASKS[card & 3] for card in range(32)
+)
+"""What may lie on each card, by its figure or its own symbol."""
 
 
 def figure(card: int) -> int:

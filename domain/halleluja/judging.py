@@ -6,16 +6,17 @@ from typing import Any
 
 from .. import randomness
 from ..refusals import Refused, illegal
-from ..ruleset import TURN_GOES_ON, After, Move, turn_of, won_by
+from ..rounds import pass_turn, win_round
+from ..ruleset import Move
 from ..state import Game
 from ..unfolding import Unfolding
 from .cards import (
     ANNOYED,
     BIT,
+    FIGURE,
     FIGURES,
     MITRE,
     NAMES,
-    NUMBER,
     SITTING,
     SYMBOLS,
     figure,
@@ -30,34 +31,34 @@ WORLDLY_WORDS_HEARD = 3
 ANNOYED_DRAWS = 2
 
 
-def _play_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+def _play_card(unfolding: Unfolding, seat: int, move: Move) -> None:
     game = unfolding.game
     play: HallelujaRound = game.play
     name = move["card"]
     if not BIT[name] & may_play(play, seat):
         raise _refusal(game, play, seat, name)
-    kind, call = figure(NUMBER[name]), move.get("call")
+    kind = FIGURE[name]
     data: dict[str, Any] = {"seat": seat, "card": name}
     if "wish" in move:
         if kind != MITRE:
             wish = move["wish"]
             raise illegal("halleluja.wish", "Only a G carries a wish.", card=name, wish=wish)
         data["wish"] = move["wish"]
+    call, due = move.get("call"), due_call(play, seat)
     if call is not None:
         if call in WORLDLY_WORDS:
             _require_ears(play, seat, call)
         data["call"] = call
-    due = due_call(play, seat)
     unfolding.record("card.played", data)
-    if call in WORLDLY_WORDS:
-        _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
-    elif call != due and due is not None:
-        _draw(unfolding, seat, FORGOTTEN_CALL_COSTS, "forgotten-call")
+    if call != due:
+        if call in WORLDLY_WORDS:
+            _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
+        elif due is not None:
+            _draw(unfolding, seat, FORGOTTEN_CALL_COSTS, "forgotten-call")
     if not play.hands[seat]:
-        return won_by(seat)
-    neighbour = game.next_active(seat)
-    effect = _EFFECTS.get(kind)
-    return turn_of(neighbour) if effect is None else effect(unfolding, neighbour)
+        win_round(unfolding, seat, "emptied")
+    else:
+        _EFFECTS[kind](unfolding, game.next_active(seat))
 
 
 def _refusal(game: Game, play: HallelujaRound, seat: int, name: str) -> Refused:
@@ -99,34 +100,36 @@ def _require_ears(play: HallelujaRound, seat: int, word: str) -> None:
         )
 
 
-def _skip(unfolding: Unfolding, neighbour: int) -> After:
+def _skip(unfolding: Unfolding, neighbour: int) -> None:
     unfolding.record("turn.skipped", {"seat": neighbour})
-    return turn_of(unfolding.game.next_active(neighbour))
+    pass_turn(unfolding, unfolding.game.next_active(neighbour))
 
 
-def _annoy(unfolding: Unfolding, neighbour: int) -> After:
+def _annoy(unfolding: Unfolding, neighbour: int) -> None:
     game = unfolding.game
-    if game.options["annoyed_stacks"]:
-        return turn_of(neighbour)
-    drew = _draw(unfolding, neighbour, ANNOYED_DRAWS, "annoyed")
-    if not game.options["annoyed_ends_turn"]:
-        return turn_of(neighbour)
-    if not drew:
-        unfolding.record("turn.passed", {"seat": neighbour})
-    return turn_of(game.next_active(neighbour))
+    if not game.options["annoyed_stacks"]:
+        drew = _draw(unfolding, neighbour, ANNOYED_DRAWS, "annoyed")
+        if game.options["annoyed_ends_turn"]:
+            if not drew:
+                unfolding.record("turn.passed", {"seat": neighbour})
+            neighbour = game.next_active(neighbour)
+    pass_turn(unfolding, neighbour)
 
 
-_EFFECTS = {SITTING: _skip, ANNOYED: _annoy}
-"""What a card of the figure does to the next seat."""
+_EFFECTS = tuple(
+    {SITTING: _skip, ANNOYED: _annoy}.get(kind, pass_turn) for kind in range(len(FIGURES))
+)
+"""What a card does to the next seat, by its figure."""
 
 
-def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> None:
     game = unfolding.game
     play: HallelujaRound = game.play
     if play.pending:
         _draw(unfolding, seat, play.pending, "annoyed")
-        ends = game.options["annoyed_ends_turn"]
-        return turn_of(game.next_active(seat)) if ends else TURN_GOES_ON
+        if game.options["annoyed_ends_turn"]:
+            pass_turn(unfolding, game.next_active(seat))
+        return
     if play.drawn is not None:
         drawn = NAMES[play.drawn]
         raise illegal(
@@ -143,24 +146,23 @@ def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> After:
         )
     if not _draw(unfolding, seat, 1, "no-match"):
         unfolding.record("turn.passed", {"seat": seat})
-        return turn_of(game.next_active(seat))
-    assert play.drawn is not None
-    fits = 1 << play.drawn & play.fitting
-    return TURN_GOES_ON if fits else turn_of(game.next_active(seat))
+    elif play.hands[seat] & play.fitting:
+        # Nothing else fitted, so it is the drawn card that does; it may be played still.
+        return
+    pass_turn(unfolding, game.next_active(seat))
 
 
-def _keep_card(unfolding: Unfolding, seat: int, move: Move) -> After:
+def _keep_card(unfolding: Unfolding, seat: int, move: Move) -> None:
     if unfolding.game.play.drawn is None:
         raise illegal("halleluja.drawn-card", "You have not drawn a card that you could keep.")
     unfolding.record("card.kept", {"seat": seat})
-    return turn_of(unfolding.game.next_active(seat))
+    pass_turn(unfolding, unfolding.game.next_active(seat))
 
 
-def _exclaim(unfolding: Unfolding, seat: int, move: Move) -> After:
+def _exclaim(unfolding: Unfolding, seat: int, move: Move) -> None:
     _require_ears(unfolding.game.play, seat, move["word"])
     unfolding.record("word.exclaimed", {"seat": seat, "word": move["word"]})
     _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
-    return TURN_GOES_ON
 
 
 def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:

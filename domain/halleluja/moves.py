@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -86,15 +87,15 @@ def _plays_of(allowed: int) -> tuple[Move, ...]:
     return tuple(move for card in numbers(allowed) for move in _PLAYS[card])
 
 
-def canonical(game: Game, seat: int) -> list[Move]:
+def canonical(game: Game, seat: int) -> Sequence[Move]:
     """Every legal move, fully specified, in the order of their JCS bytes."""
     play: HallelujaRound = game.play
-    allowed = may_play(play, seat)
+    plays = _plays_of(may_play(play, seat))
     if play.drawn is not None:
-        return [*_plays_of(allowed), KEEP]
-    if play.pending or not allowed:
-        return [*_plays_of(allowed), DRAW]
-    return [*_plays_of(allowed)]
+        return (*plays, KEEP)
+    if play.pending or not plays:
+        return (*plays, DRAW)
+    return plays
 
 
 _CALLS = {2: "amen", 1: "halleluja"}

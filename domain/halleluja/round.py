@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..evolution import AnyEvent
+from ..evolution import By, Data
 from ..masks import mask_of
 from ..state import Game
-from .cards import ANNOYED, BIT, FIGURE_MASKS, MITRE, NUMBER, SYMBOL_MASKS, SYMBOLS, mask
+from .cards import (
+    ANNOYED,
+    BIT,
+    FIGURE_MASKS,
+    FITTING,
+    MITRE,
+    NUMBER,
+    SYMBOL_MASKS,
+    SYMBOLS,
+    mask,
+)
 
 WORLDLY_WORDS = ("mau", "mau-mau")
 
@@ -36,7 +46,8 @@ class HallelujaRound:
         self.pile = pile
         self.laid = laid
         self.wild = wild
-        self.wish_for(None)
+        self.wish: int | None = None
+        self.fitting = FITTING[laid[-1]] | wild
         # The card just drawn that its seat may play or keep.
         self.drawn: int | None = None
         # What the seat to move must draw or pass on (annoyed_stacks).
@@ -74,13 +85,10 @@ class HallelujaRound:
         """How many cards could still be drawn, discards under the top card included."""
         return len(self.pile) + len(self.laid) - 1
 
-    def wish_for(self, wish: int | None) -> None:
-        """With the top card as it lies the symbol `wish` was wished for, if any."""
-        top = self.laid[-1]
-        self.wish = wish
-        self.fitting = (
-            FIGURE_MASKS[top >> 2] | SYMBOL_MASKS[top & 3 if wish is None else wish] | self.wild
-        )
+    def wish_for(self, symbol: int) -> None:
+        """With the top card, a G, its player wished for `symbol`."""
+        self.wish = symbol
+        self.fitting = FIGURE_MASKS[MITRE] | SYMBOL_MASKS[symbol] | self.wild
 
     def hear(self, seat: int) -> None:
         """A worldly word of `seat` was heard."""
@@ -102,40 +110,40 @@ def dealt(game: Game, data: Mapping[str, Any]) -> HallelujaRound:
     return HallelujaRound(hands, pile, [NUMBER[data["turned_up"]]], wild)
 
 
-def _card_played(game: Game, event: AnyEvent) -> None:
+def _card_played(game: Game, data: Data, by: By) -> None:
     play: HallelujaRound = game.play
-    data = event.data
-    card, wish = NUMBER[data["card"]], data.get("wish")
+    card = NUMBER[data["card"]]
     play.hands[data["seat"]] ^= 1 << card
     play.laid.append(card)
-    play.wish_for(None if wish is None else SYMBOLS.index(wish))
-    play.drawn = None
-    if data.get("call") in WORLDLY_WORDS:
+    play.drawn = play.wish = None
+    play.fitting = FITTING[card] | play.wild
+    if "wish" in data:
+        play.wish_for(SYMBOLS.index(data["wish"]))
+    if "call" in data and data["call"] in WORLDLY_WORDS:
         play.hear(data["seat"])
     if card >> 2 == ANNOYED and game.options["annoyed_stacks"]:
         play.pending += 2
 
 
-def _cards_drawn(game: Game, event: AnyEvent) -> None:
+def _cards_drawn(game: Game, data: Data, by: By) -> None:
     play: HallelujaRound = game.play
-    data = event.data
     cards = data["cards"]
     play.hands[data["seat"]] |= mask_of(cards, BIT)
     del play.pile[len(play.pile) - len(cards) :]
     reason = data["reason"]
     if reason == "no-match":
         play.drawn = NUMBER[cards[0]]
-        game.touched = event.version
+        game.touched = game.version
     elif reason == "annoyed":
         play.pending = 0
-        game.touched = event.version
+        game.touched = game.version
     if play.pending:
         play.lapse()
 
 
-def _pile_reshuffled(game: Game, event: AnyEvent) -> None:
+def _pile_reshuffled(game: Game, data: Data, by: By) -> None:
     play: HallelujaRound = game.play
-    play.pile = [NUMBER[card] for card in reversed(event.data["draw_pile"])]
+    play.pile = [NUMBER[card] for card in reversed(data["draw_pile"])]
     play.reshuffles += 1
     given_up = [seat for seat in game.resigned if play.hands[seat]]
     if given_up:
@@ -145,13 +153,13 @@ def _pile_reshuffled(game: Game, event: AnyEvent) -> None:
         play.laid = play.laid[-1:]
 
 
-def _word_exclaimed(game: Game, event: AnyEvent) -> None:
-    seat = event.data["seat"]
+def _word_exclaimed(game: Game, data: Data, by: By) -> None:
+    seat = data["seat"]
     game.play.hear(seat)
-    game.spoke = {**game.spoke, seat: event.version}
+    game.spoke = {**game.spoke, seat: game.version}
 
 
-def _nothing_moves(game: Game, event: AnyEvent) -> None:
+def _nothing_moves(game: Game, data: Data, by: By) -> None:
     """Only whose turn it is changes."""
 
 

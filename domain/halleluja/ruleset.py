@@ -74,8 +74,8 @@ class Halleluja(Ruleset):
         return moves.move_of(event)
 
     def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
-        call = moves.due_call(game.play, seat) if move["type"] == "play" else None
-        return move if call is None else {**move, "call": call}
+        call = moves.due_call(game.play, seat)
+        return move if call is None or move["type"] != "play" else {**move, "call": call}
 
     def hand(self, game: Game, seat: int) -> list[str]:
         return names(game.play.hands[seat])

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..masks import mask_of
 from ..refusals import illegal
-from ..ruleset import After, Move, turn_of, won_by
-from ..state import Game
+from ..rounds import pass_turn, win_round
+from ..ruleset import Move
 from ..unfolding import Unfolding
 from .contests import beats
 from .moves import may_lead_all
 from .round import VallelujahRound
-from .units import BATTALIONS, BIT, Battalion, in_byte_order
+from .units import BATTALIONS, Battalion, in_byte_order, mask
 
 
-def _lead(unfolding: Unfolding, seat: int, move: Move) -> After:
+def _lead(unfolding: Unfolding, seat: int, move: Move) -> None:
     game = unfolding.game
     play: VallelujahRound = game.play
     if play.arena:
@@ -38,26 +37,28 @@ def _lead(unfolding: Unfolding, seat: int, move: Move) -> After:
     unfolding.record(
         "battalion.led", {"seat": seat, "units": list(led.names), "strength": led.strength}
     )
-    return _pass_on(game, seat)
+    _pass_on(unfolding, seat)
 
 
-def _beat(unfolding: Unfolding, seat: int, move: Move) -> After:
+def _beat(unfolding: Unfolding, seat: int, move: Move) -> None:
     game = unfolding.game
     play: VallelujahRound = game.play
     arena = _arena(play)
     units = _own_units(play, seat, move)
     battalion = _judge_beat(arena, units)
-    captured = _captured(arena, move, wins=units == play.armies[seat])
+    discarded = list(arena.names)
     data: dict[str, Any] = {
         "seat": seat,
         "units": list(battalion.names),
         "strength": battalion.strength,
-        "discarded": [unit for unit in arena.names if unit != captured],
+        "discarded": discarded,
     }
+    captured = _captured(arena, move, wins=units == play.armies[seat])
     if captured is not None:
         data["captured"] = captured
+        discarded.remove(captured)
     unfolding.record("battalion.beaten", data)
-    return _pass_on(game, seat)
+    _pass_on(unfolding, seat)
 
 
 def _arena(play: VallelujahRound) -> Battalion:
@@ -120,7 +121,7 @@ def _taken(arena: Battalion, take: str | None, rule: str) -> str:
     return take
 
 
-def _take(unfolding: Unfolding, seat: int, move: Move) -> After:
+def _take(unfolding: Unfolding, seat: int, move: Move) -> None:
     game = unfolding.game
     play: VallelujahRound = game.play
     arena = _arena(play)
@@ -132,13 +133,14 @@ def _take(unfolding: Unfolding, seat: int, move: Move) -> After:
             arena_strength=arena.strength,
         )
     captured = _taken(arena, move.get("take"), "vallelujah.take")
-    discarded = [unit for unit in arena.names if unit != captured]
+    discarded = list(arena.names)
+    discarded.remove(captured)
     unfolding.record("arena.taken", {"seat": seat, "captured": captured, "discarded": discarded})
-    return turn_of(game.next_active(seat))
+    pass_turn(unfolding, game.next_active(seat))
 
 
 def _own_units(play: VallelujahRound, seat: int, move: Move) -> int:
-    units = mask_of(move["units"], BIT)
+    units = mask(move["units"])
     missing = units & ~play.armies[seat]
     if missing:
         raise illegal(
@@ -149,10 +151,12 @@ def _own_units(play: VallelujahRound, seat: int, move: Move) -> int:
     return units
 
 
-def _pass_on(game: Game, seat: int) -> After:
-    if not game.play.armies[seat]:
-        return won_by(seat)
-    return turn_of(game.next_active(seat))
+def _pass_on(unfolding: Unfolding, seat: int) -> None:
+    game = unfolding.game
+    if game.play.armies[seat]:
+        pass_turn(unfolding, game.next_active(seat))
+    else:
+        win_round(unfolding, seat, "emptied")
 
 
 PERFORMERS = {"lead": _lead, "beat": _beat, "take": _take}

@@ -12,7 +12,7 @@ from ..ruleset import Move, Reason
 from ..state import Game
 from .contests import Contest, beaters, beats, contest
 from .round import VallelujahRound
-from .units import BATTALIONS, NUMBER, Battalion, in_byte_order, mask
+from .units import BATTALIONS, NAMES, NUMBER, Battalion, in_byte_order, mask
 
 _FIELDS: dict[str, dict[str, bool]] = {
     "lead": {"units": True},
@@ -62,25 +62,15 @@ def _faults_of_units(units: Any) -> list[dict[str, str]]:
     return faults
 
 
-class Captures(Sequence[Move]):
-    """The beats of a battalion of several units, each with each unit that may be captured.
+_LEADS: tuple[Move, ...] = tuple({"type": "lead", "units": [unit]} for unit in NAMES)
+_TAKES: dict[str, Move] = {unit: {"type": "take", "take": unit} for unit in NAMES}
 
-    A move is written out where it is read: there can be more than a thousand, of which one is made.
-    """
 
-    __slots__ = ("_arena", "_battalions", "_beats", "_count", "_length", "_wins")
+class _Unread(Sequence[Move]):
+    """Moves that are written out where they are read: there can be more than a thousand, of which
+    one is made."""
 
-    def __init__(self, arena: Battalion, answers: Contest, found: int, army: int) -> None:
-        # In JCS bytes `take` sorts before `type`, so a winning beat, which takes nothing, is last.
-        self._wins = found & answers.bit.get(army, 0)
-        self._beats = found ^ self._wins
-        self._count = self._beats.bit_count()
-        self._length = self._count * arena.size + (self._wins > 0)
-        self._arena = arena
-        self._battalions = answers.battalions
-
-    def __len__(self) -> int:
-        return self._length
+    __slots__ = ()
 
     @overload
     def __getitem__(self, index: int) -> Move: ...
@@ -91,21 +81,13 @@ class Captures(Sequence[Move]):
     def __getitem__(self, index: int | slice) -> Move | list[Move]:
         if isinstance(index, slice):
             return list(self)[index]
-        place = index if index >= 0 else self._length + index
-        if not 0 <= place < self._length:
+        place = index if index >= 0 else len(self) + index
+        if not 0 <= place < len(self):
             raise IndexError("no such move")
-        if self._wins and place == self._length - 1:
-            return _beat(self._battalions[nth(self._wins, 0)])
-        taken, place = divmod(place, self._count)
-        return self._capture(self._arena.names[taken], nth(self._beats, place))
+        return self._at(place)
 
-    def __iter__(self) -> Iterator[Move]:
-        found = numbers(self._beats)
-        for unit in self._arena.names:
-            for number in found:
-                yield self._capture(unit, number)
-        for number in numbers(self._wins):
-            yield _beat(self._battalions[number])
+    def _at(self, place: int) -> Move:
+        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -115,12 +97,56 @@ class Captures(Sequence[Move]):
     def __repr__(self) -> str:
         return repr(list(self))
 
-    def _capture(self, unit: str, number: int) -> Move:
-        return {"type": "beat", "units": list(self._battalions[number].names), "take": unit}
+
+class _Numbered(_Unread):
+    """Those of `moves` whose numbers are in a mask."""
+
+    __slots__ = ("_found", "_moves")
+
+    def __init__(self, moves: Sequence[Move], found: int) -> None:
+        self._moves = moves
+        self._found = found
+
+    def __len__(self) -> int:
+        return self._found.bit_count()
+
+    def _at(self, place: int) -> Move:
+        return self._moves[nth(self._found, place)]
+
+    def __iter__(self) -> Iterator[Move]:
+        return map(self._moves.__getitem__, numbers(self._found))
 
 
-def _beat(battalion: Battalion) -> Move:
-    return {"type": "beat", "units": list(battalion.names)}
+class _Captures(_Unread):
+    """The beats of a battalion of several units, each with each unit that may be captured."""
+
+    __slots__ = ("_arena", "_beats", "_count", "_length", "_moves", "_wins")
+
+    def __init__(self, arena: Battalion, answers: Contest, found: int, army: int) -> None:
+        # In JCS bytes `take` sorts before `type`, so a winning beat, which takes nothing, is last.
+        self._wins = found & answers.bit.get(army, 0)
+        self._beats = found ^ self._wins
+        self._count = self._beats.bit_count()
+        self._length = self._count * arena.size + (self._wins > 0)
+        self._arena = arena
+        self._moves = answers.moves
+
+    def __len__(self) -> int:
+        return self._length
+
+    def _at(self, place: int) -> Move:
+        if self._wins and place == self._length - 1:
+            return self._moves[nth(self._wins, 0)]
+        taken, place = divmod(place, self._count)
+        return {**self._moves[nth(self._beats, place)], "take": self._arena.names[taken]}
+
+    def __iter__(self) -> Iterator[Move]:
+        found = numbers(self._beats)
+        for unit in self._arena.names:
+            for number in found:
+                yield {**self._moves[number], "take": unit}
+        for number in numbers(self._wins):
+            yield self._moves[number]
 
 
 def canonical(game: Game, seat: int) -> Sequence[Move]:
@@ -132,18 +158,19 @@ def canonical(game: Game, seat: int) -> Sequence[Move]:
     arena = BATTALIONS[play.arena]
     found = beats(army, play.arena)
     if not found:
-        return [{"type": "take", "take": unit} for unit in arena.names]
+        return [_TAKES[unit] for unit in arena.names]
+    answers = contest(arena.size)
     if arena.size > 1:
-        return Captures(arena, contest(arena.size), found, army)
-    return [_beat(each) for each in beaters(army, play.arena)]
+        return _Captures(arena, answers, found, army)
+    return _Numbered(answers.moves, found)
 
 
-def _leads(game: Game, army: int) -> list[Move]:
-    leads = [[unit] for unit in in_byte_order(army)]
+def _leads(game: Game, army: int) -> Sequence[Move]:
+    leads = _Numbered(_LEADS, army)
     if may_lead_all(game, army):
         # In JCS bytes a list that goes on sorts before one that ends there.
-        leads.insert(0, in_byte_order(army))
-    return [{"type": "lead", "units": units} for units in leads]
+        return [{"type": "lead", "units": in_byte_order(army)}, *leads]
+    return leads
 
 
 def may_lead_all(game: Game, army: int) -> bool:

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..evolution import AnyEvent
-from ..masks import mask_of
+from ..evolution import By, Data
 from ..state import Game
-from .units import BIT, mask
+from .units import BIT, BY_NAMES, mask
 
 Position = tuple[int, ...]
 
 
 class VallelujahRound:
-    """Armies and arena as masks; `seen` counts the positions at the starts of turns."""
+    """Armies and arena as masks. `seen` are the positions that stood at the starts of turns and
+    could come again, `seen_twice` those that did."""
 
-    __slots__ = ("arena", "arena_seat", "armies", "discarded", "seen", "strength", "undealt")
+    __slots__ = (
+        "arena",
+        "arena_seat",
+        "armies",
+        "discarded",
+        "seen",
+        "seen_twice",
+        "strength",
+        "undealt",
+    )
 
     def __init__(self, armies: list[int], undealt: int) -> None:
         self.armies = armies
@@ -25,7 +34,8 @@ class VallelujahRound:
         self.arena_seat = 0
         self.strength = 0
         self.discarded = 0
-        self.seen: dict[Position, int] = {}
+        self.seen: set[Position] = set()
+        self.seen_twice: frozenset[Position] = frozenset()
 
     def copy(self) -> VallelujahRound:
         """A copy that can be evolved on its own."""
@@ -37,17 +47,30 @@ class VallelujahRound:
         twin.strength = self.strength
         twin.discarded = self.discarded
         twin.seen = self.seen.copy()
+        twin.seen_twice = self.seen_twice
         return twin
 
     def position(self, seat: int) -> Position:
         """The position with `seat` to move, as repetition compares it."""
         return (seat, self.arena, *self.armies)
 
+    def see(self, seat: int) -> None:
+        """The position stands at the start of a turn of `seat`."""
+        position = self.position(seat)
+        if position in self.seen:
+            self.seen_twice |= {position}
+        else:
+            self.seen.add(position)
+
+    def forget(self) -> None:
+        """No earlier position can come again."""
+        self.seen = set()
+        self.seen_twice = frozenset()
+
     def discard(self, units: list[str]) -> None:
-        """`units` are out of the round; no earlier position can come again."""
-        if units:
-            self.discarded |= mask_of(units, BIT)
-            self.seen = {}
+        """`units` are out of the round, so no earlier position can come again."""
+        self.discarded |= mask(units)
+        self.forget()
 
 
 def dealt(game: Game, data: Mapping[str, Any]) -> VallelujahRound:
@@ -58,35 +81,33 @@ def dealt(game: Game, data: Mapping[str, Any]) -> VallelujahRound:
     return VallelujahRound(armies, mask(data["undealt"]))
 
 
-def _battalion_led(game: Game, event: AnyEvent) -> None:
-    data = event.data
+def _battalion_led(game: Game, data: Data, by: By) -> None:
     _field(game.play, data["seat"], data)
 
 
-def _field(play: VallelujahRound, seat: int, data: Mapping[str, Any]) -> None:
-    play.arena = units = mask_of(data["units"], BIT)
+def _field(play: VallelujahRound, seat: int, data: Data) -> None:
+    play.arena = units = BY_NAMES[*data["units"]].units
     play.armies[seat] ^= units
     play.arena_seat = seat
     play.strength = data["strength"]
 
 
-def _battalion_beaten(game: Game, event: AnyEvent) -> None:
+def _battalion_beaten(game: Game, data: Data, by: By) -> None:
     play: VallelujahRound = game.play
-    data = event.data
     seat = data["seat"]
     _field(play, seat, data)
-    captured = data.get("captured")
-    if captured is not None:
-        play.armies[seat] |= BIT[captured]
-    play.discard(data["discarded"])
+    if "captured" in data:
+        play.armies[seat] |= BIT[data["captured"]]
+    if data["discarded"]:
+        play.discard(data["discarded"])
 
 
-def _arena_taken(game: Game, event: AnyEvent) -> None:
+def _arena_taken(game: Game, data: Data, by: By) -> None:
     play: VallelujahRound = game.play
-    data = event.data
     play.armies[data["seat"]] |= BIT[data["captured"]]
     play.arena = play.strength = 0
-    play.discard(data["discarded"])
+    if data["discarded"]:
+        play.discard(data["discarded"])
 
 
 EVOLVERS = {

@@ -14,9 +14,6 @@ from .round import EVOLVERS, VallelujahRound, dealt
 from .rules import OPTIONS, RULES
 from .units import UNITS, in_byte_order, names
 
-REPETITIONS = 3
-"""A position that stands so often makes the round void (vallelujah.repetition)."""
-
 
 class Vallelujah(Ruleset):
     """Vallelujah under the rules of its sheet and the rulings on it."""
@@ -39,17 +36,18 @@ class Vallelujah(Ruleset):
         return dealt(game, data)
 
     def turn_began(self, game: Game, seat: int) -> None:
-        play: VallelujahRound = game.play
-        position = play.position(seat)
-        play.seen[position] = play.seen.get(position, 0) + 1
+        game.play.see(seat)
 
     def seat_resigned(self, game: Game, seat: int) -> None:
         # Fewer seats are in play from now on: no earlier position can come again.
-        game.play.seen = {}
+        game.play.forget()
 
     def is_repetition(self, game: Game, seat: int) -> bool:
         play: VallelujahRound = game.play
-        return bool(play.seen) and play.seen.get(play.position(seat), 0) + 1 >= REPETITIONS
+        # Hardly ever has any position stood twice, so that one could stand for the third time.
+        if not play.seen_twice:
+            return False
+        return play.position(seat) in play.seen_twice
 
     def check_shape(self, move: Move) -> None:
         moves.check_shape(move)

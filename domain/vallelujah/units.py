@@ -6,9 +6,9 @@ is a 54-bit mask of such numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 from ..masks import mask_of, numbers
 
@@ -31,11 +31,6 @@ POWER_MASKS: tuple[int, ...] = tuple(
 """All units of a power, by power - 1."""
 
 
-def mask(units: Iterable[str]) -> int:
-    """The mask of the units named."""
-    return mask_of(units, BIT)
-
-
 def in_byte_order(held: int) -> list[str]:
     """The units in the mask `held` as events and moves list them."""
     names = []
@@ -51,14 +46,11 @@ def names(held: int) -> list[str]:
     return [unit for unit in UNITS if held >> NUMBER[unit] & 1]
 
 
-class Battalion(NamedTuple):
-    """Units of one banner or of one power (vallelujah.battalion).
+@dataclass(frozen=True, slots=True, eq=False)
+class Battalion:
+    """Units of one banner or of one power (vallelujah.battalion): the mask, and the names in byte
+    order. `strength` is the powers, high to low, read as one number."""
 
-    `rank` sorts battalions as the JCS bytes of the moves that field them sort. `strength` is the
-    powers, high to low, read as one number.
-    """
-
-    rank: int
     units: int
     size: int
     strength: int
@@ -72,14 +64,24 @@ def _all_battalions() -> dict[int, Battalion]:
         masks |= {sum(some) for count in range(2, 7) for some in combinations(bits, count)}
     # A list that goes on sorts before one that ends there: a comma before the closing bracket.
     in_order = sorted(masks, key=lambda units: [*numbers(units), len(NAMES)])
-    return {units: _battalion(rank, units) for rank, units in enumerate(in_order)}
+    return {units: _battalion(units) for units in in_order}
 
 
-def _battalion(rank: int, units: int) -> Battalion:
+def _battalion(units: int) -> Battalion:
     powers = sorted((number % 9 + 1 for number in numbers(units)), reverse=True)
     strength = int("".join(map(str, powers)))
-    return Battalion(rank, units, len(powers), strength, tuple(in_byte_order(units)))
+    return Battalion(units, len(powers), strength, tuple(in_byte_order(units)))
 
 
 BATTALIONS: dict[int, Battalion] = _all_battalions()
-"""Every battalion there is, by its mask, in the order of their ranks."""
+"""Every battalion there is, by its mask, in the order of the JCS bytes of moves that field it."""
+
+BY_NAMES: dict[tuple[str, ...], Battalion] = {each.names: each for each in BATTALIONS.values()}
+"""The same by the names of the units in byte order, as events and listed moves have them."""
+
+
+def mask(units: Collection[str]) -> int:
+    """The mask of the units named."""
+    # They mostly are a battalion in its order, which takes one look-up.
+    known = BY_NAMES.get(tuple(units))
+    return mask_of(units, BIT) if known is None else known.units

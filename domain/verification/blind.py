@@ -64,7 +64,7 @@ class _Blind(Ruleset):
         raise NotImplementedError
 
 
-def _nothing(game: Game, event: Any) -> None:
+def _nothing(game: Game, data: Any, by: Any) -> None:
     """A card moved that is not known."""
 
 

@@ -179,7 +179,7 @@ class Table:
 
     def legal(self, seat: int | None = None) -> list[dict[str, Any]]:
         assert self.game.turn is not None
-        return legal_moves(self.game, self.game.turn.seat if seat is None else seat)
+        return list(legal_moves(self.game, self.game.turn.seat if seat is None else seat))
 
     def seen(self, seat: int | None = None, everything: bool = False) -> dict[str, Any]:
         return view(self.game, Viewer(seat, everything))

@@ -53,11 +53,13 @@ def play_round(
         shown = seen_by(game, seat)
         place = (seat + seed) % len(choosers)
         move = choosers[place](shown, shown["you"]["legal_moves"], rng)
-        for event in push(game, move, CONTEXT):
-            if event.type == "round.won":
-                return (event.data["seat"] + seed) % len(choosers)
-            if event.type == "round.void":
-                return None
+        before = game.scores
+        push(game, move, CONTEXT)
+        if game.voids:
+            return None
+        for winner, score in game.scores.items():
+            if score > before[winner]:
+                return (winner + seed) % len(choosers)
 
 
 def wins(ruleset: str, choosers: list[Any], rounds: int) -> float:

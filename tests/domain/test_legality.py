@@ -32,7 +32,7 @@ def agrees(table: Table) -> list[dict[str, Any]]:
     game = table.game
     assert game.turn is not None
     seat = game.turn.seat
-    moves = legal_moves(game, seat)
+    moves = list(legal_moves(game, seat))
     assert moves == naive_legality.legal(view(game, Viewer(seat)))
     assert all(legal_moves(game, other) == [] for other in game.seats if other != seat)
     return moves
@@ -55,7 +55,7 @@ def random_halleluja(rng: random.Random) -> Table:
     table = halleluja(hands, cards.pop(), cards, options=options)
     wish = {"wish": rng.choice(SYMBOLS)} if laid[0] == "G" and rng.random() < 0.7 else {}
     table.happened("card.played", seat=0, card=laid, **wish, turn={"seat": 1, "number": 2})
-    if legal_moves(table.game, 1) == [{"type": "draw"}] and not table.seen(1)["turn"].get(
+    if list(legal_moves(table.game, 1)) == [{"type": "draw"}] and not table.seen(1)["turn"].get(
         "pending_draw"
     ):
         laid_now = table.seen()["table"]
