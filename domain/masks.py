@@ -17,7 +17,7 @@ def nth(held: int, place: int) -> int:
     """The number at `place`, from 0, of those in the mask `held`, ascending."""
     below = 0
     # Far up, half of the mask is left out at a time; the last few numbers are counted off.
-    while place > 4:
+    while place > 8:
         half = held.bit_length() // 2
         lower = held & (1 << half) - 1
         count = lower.bit_count()
@@ -27,8 +27,9 @@ def nth(held: int, place: int) -> int:
             place -= count
             held >>= half
             below += half
-    for _ in range(place):
+    while place:
         held &= held - 1
+        place -= 1
     return below + (held & -held).bit_length() - 1
 
 

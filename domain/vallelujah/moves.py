@@ -81,8 +81,9 @@ class _Unread(Sequence[Move]):
     def __getitem__(self, index: int | slice) -> Move | list[Move]:
         if isinstance(index, slice):
             return list(self)[index]
-        place = index if index >= 0 else len(self) + index
-        if not 0 <= place < len(self):
+        length = len(self)
+        place = index if index >= 0 else length + index
+        if not 0 <= place < length:
             raise IndexError("no such move")
         return self._at(place)
 
