@@ -188,7 +188,7 @@ class RandomGame:
         assert (game.round, game.turn.seat, game.turn.number) == (
             referee.round, referee.mover, referee.number,
         )  # fmt: skip
-        moves = legal_moves(game, referee.mover)
+        moves = list(legal_moves(game, referee.mover))
         assert moves
         assert moves == referee.moves()
         for seat in game.seats:
