@@ -16,6 +16,7 @@ from . import (
     events,
     games,
     health,
+    holding,
     identifiers,
     invites,
     jwks,
@@ -26,6 +27,7 @@ from . import (
     play,
     players,
     problems,
+    rates,
     reference,
     rulesets,
     seats,
@@ -33,6 +35,7 @@ from . import (
     states,
     streams,
 )
+from .allowances import Allowances
 from .encoding import OrjsonProvider
 from .problems import Problem, unavailable
 
@@ -46,10 +49,16 @@ class Application(Flask):
 
 
 def create_app(
-    settings: Settings | None = None, *, opened: services.Services | None = None
+    settings: Settings | None = None,
+    *,
+    opened: services.Services | None = None,
+    allowances: Allowances | None = None,
 ) -> Flask:
     """The application, on services that are `opened` already, or on those that `settings` name,
-    opened with the first request; with neither it can only describe itself."""
+    opened with the first request; with neither it can only describe itself. `allowances`: those of
+    the settings if not given."""
+    if allowances is None:
+        allowances = Allowances() if settings is None else Allowances.of(settings)
     app = Application("api", static_folder=None)
     app.url_map.strict_slashes = True
     services.register(app, settings, opened)
@@ -58,6 +67,8 @@ def create_app(
     logs.register(app)
     metrics.register(app, None if settings is None else settings.data_dir)
     limits.register(app)
+    rates.register(app, allowances)
+    holding.register(app, allowances)
     _register_headers(app)
     _register_store_errors(app)
     api = documentation.create_api(app)
@@ -91,6 +102,8 @@ def _register_headers(app: Flask) -> None:
             "ETag",
             "Link",
             "Location",
+            "RateLimit",
+            "RateLimit-Policy",
             "Retry-After",
             "WWW-Authenticate",
             "X-Request-Id",

@@ -11,6 +11,7 @@ from flask import request
 
 from eventstore.players import Caller
 
+from . import rates
 from .problems import Problem
 from .services import services
 
@@ -68,23 +69,32 @@ def token_hash(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def authenticate(access: Access) -> Caller | None:
-    """Who sent this request; None for an anonymous one where `access` allows it. Else a 401."""
-    if access is Access.OPEN:
-        return None
+def authenticate(access: Access, *, again: bool = False) -> Caller | None:
+    """Who sent this request; None for an anonymous one where `access` allows it. Else a 401.
+
+    The request is counted, unless it is looked at `again` after a wait; a 429 if that is too many.
+    """
     given = request.headers.getlist("Authorization")
+    if access is Access.OPEN:
+        if given:
+            rates.count_stranger()
+        return None
     if not given:
         if access is Access.REQUIRED:
             raise unauthenticated()
         return None
     match = _BEARER.fullmatch(given[0].strip()) if len(given) == 1 else None
     if match is None:
+        rates.count_stranger()
         raise _bad_token("Send one token, as Authorization: Bearer abbot_…")
     caller = None
     if _TOKEN.fullmatch(match[1]):
         caller = services().players.lookup(token_hash(match[1]))
     if caller is None:
+        rates.count_stranger()
         raise _bad_token("The token is not valid, or no longer.")
+    if not again:
+        rates.count_caller(caller.token_id)
     return caller
 
 

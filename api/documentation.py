@@ -90,6 +90,17 @@ HEADERS: dict[str, dict[str, Any]] = {
         "description": "Seconds to wait before the next try.",
         "schema": {"type": "integer"},
     },
+    "RateLimit": {
+        "description": "What is left of each quota that the request counted against (`r`), and in "
+        'how many seconds it is whole again (`t`), as `"token";r=5999;t=42`. Absent where nothing '
+        "was counted.",
+        "schema": {"type": "string"},
+    },
+    "RateLimit-Policy": {
+        "description": "These quotas (`q`), each for so many seconds (`w`), as "
+        '`"token";q=6000;w=60`.',
+        "schema": {"type": "string"},
+    },
     "WWW-Authenticate": {
         "description": "How to authenticate.",
         "schema": {"type": "string"},
@@ -115,6 +126,7 @@ _STATUS_NAMES = {
     500: "InternalFault",
     503: "Unavailable",
 }
+_RATES = ("RateLimit", "RateLimit-Policy")
 _STATUS_HEADERS = {
     401: ("WWW-Authenticate",),
     412: ("ETag",),
@@ -327,7 +339,8 @@ def _unwrapped(text: str) -> str:
 
 def _responses(declared: Operation) -> dict[str, Any]:
     responses: dict[str, Any] = {
-        str(status): _answer(answer) for status, answer in declared.answers.items()
+        str(status): _answer(answer, _RATES if declared.counted else ())
+        for status, answer in declared.answers.items()
     }
     if declared.if_none_match:
         responses["304"] = {
@@ -342,6 +355,8 @@ def _responses(declared: Operation) -> dict[str, Any]:
 def _problem_statuses(declared: Operation) -> set[int]:
     statuses = {400, 406, 413, 422, 500}
     statuses |= {problems.KINDS[code].status for code in declared.problems}
+    if declared.counted:
+        statuses.add(429)
     if declared.access is not Access.OPEN:
         statuses |= {401, 503}
     if declared.body is not None:
@@ -351,10 +366,10 @@ def _problem_statuses(declared: Operation) -> set[int]:
     return statuses
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: Answer, more: tuple[str, ...]) -> dict[str, Any]:
     document: dict[str, Any] = {"description": answer.meaning}
-    if answer.headers:
-        document["headers"] = {name: _header(name) for name in answer.headers}
+    if answer.headers or more:
+        document["headers"] = {name: _header(name) for name in (*answer.headers, *more)}
     if answer.media is not None:
         # Without a type: tools differ on whether such a body is one text or many messages.
         document["content"] = {answer.media: {"schema": {"description": answer.meaning}}}

@@ -14,6 +14,7 @@ from eventstore.lists import SeatSummary, Summary
 from . import access, changing, paging, presenting, responses, waits
 from .auth import AUDIT, Access, unauthenticated
 from .documentation import Blueprint
+from .holding import holding
 from .operation import Answer, Call, operation
 from .schemas import games as schemas
 from .services import services
@@ -27,7 +28,7 @@ blueprint = Blueprint("games", __name__, description="Tables and games.")
     answers={201: Answer("The table, in the lobby.", schemas.Game, ("Location", "ETag"))},
     body=schemas.NewGame,
     body_required=True,
-    problems=("forbidden",),
+    problems=("forbidden", "rate-limited"),
     idempotent=True,
     body_example={"ruleset": "halleluja", "options": {"rounds_to_win": 2}, "turn_seconds": 60},
 )
@@ -48,7 +49,8 @@ def create_game(call: Call) -> Response:
         call.fields["visibility"],
     )
     try:
-        outcome = services().executor.create(command, idempotency=changing.idempotency(call))
+        with holding().room(call, hosting=True):
+            outcome = services().executor.create(command, idempotency=changing.idempotency(call))
     except KeyReused:
         raise changing.key_reused() from None
     except Refused as refused:

@@ -21,7 +21,12 @@ READY_SECONDS = 2.0
 
 
 @blueprint.route("/healthz", methods=["GET"])
-@operation("getHealth", access=Access.OPEN, answers={200: Answer("It does.", Health)})
+@operation(
+    "getHealth",
+    access=Access.OPEN,
+    answers={200: Answer("It does.", Health)},
+    counted=False,
+)
 def get_health(call: Call) -> Response:
     """Tell whether this process answers.
 
@@ -36,6 +41,7 @@ def get_health(call: Call) -> Response:
     "getReadiness",
     access=Access.OPEN,
     answers={200: Answer("It can.", Readiness)},
+    counted=False,
     problems=("unavailable",),
 )
 def get_readiness(call: Call) -> Response:

@@ -9,6 +9,8 @@ import errno
 import json
 import socket
 import struct
+import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +26,11 @@ from gunicorn.http.errors import (
 )
 from gunicorn.workers.ggevent import GeventWorker
 
+from api import addresses
+from eventstore.settings import Settings
+
 _MALFORMED = (400, "Bad Request", "malformed-request", "The request is malformed")
+_TOO_MANY = (429, "Too Many Requests", "rate-limited", "Too many at a time")
 _LONG_LINE = (414, "URI Too Long", "too-large", "The request is too large")
 _LONG_HEADERS = (431, "Request Header Fields Too Large", "too-large", "The request is too large")
 
@@ -33,6 +39,9 @@ LINGER_BYTES = 1024 * 1024
 """How long, and for how much, a connection that is closed still takes what its client sends."""
 HURRIED_LINGER_SECONDS = 0.3
 """The same when the process is stopping."""
+BODY_SECONDS = 30.0
+"""How long a client may take to send the body of a request. (What comes before the body has as long
+as gunicorn's `keepalive`.)"""
 SEND_SECONDS = 30.0
 """How long a client may read nothing of what it is sent."""
 _SEND_BYTES = 256 * 1024
@@ -48,6 +57,22 @@ class Connection(gevent.socket.socket):  # type: ignore[misc]
 
     lingered = False
     linger_seconds = LINGER_SECONDS
+    body_until: float | None = None
+    """By when (monotonic) the body of the request under way must have come."""
+
+    def recv(self, *args: Any) -> bytes:
+        """What the client sends next; one that takes too long for a body is let go."""
+        if self.body_until is None or self.lingered:
+            return super().recv(*args)  # type: ignore[no-any-return]
+        before = self.gettimeout()
+        try:
+            self.settimeout(max(0.001, self.body_until - time.monotonic()))
+            return super().recv(*args)  # type: ignore[no-any-return]
+        except TimeoutError:
+            raise ConnectionResetError(errno.ECONNRESET, "the body takes too long") from None
+        finally:
+            with contextlib.suppress(OSError):
+                self.settimeout(before)
 
     def sendall(self, data: Any, flags: int = 0) -> None:
         """Send all of `data`; a client that takes nothing of it for a while is let go."""
@@ -113,6 +138,17 @@ class HttpWorker(GeventWorker):
         super().__init__(*args, **more)
         self._idle: set[Connection] = set()
         """Connections on which no request is under way."""
+        self._connections: Counter[str | None] = Counter()
+        """How many there are by the address of their client."""
+        self._most = 0
+        self._trusted: tuple[Any, ...] = ()
+
+    def init_process(self) -> None:
+        """Serve, until told to stop."""
+        settings = Settings.from_env()
+        self._most = settings.connections_per_address
+        self._trusted = addresses.networks(settings.trusted_proxies)
+        super().init_process()
 
     def _let_go(self) -> None:
         # Imported as late as the heartbeat, and for the same reason.
@@ -127,18 +163,41 @@ class HttpWorker(GeventWorker):
         """Serve a connection to its end."""
         kind = (client.family, client.type, client.proto)
         connection = Connection(*kind, fileno=client.detach())
+        address = self._counted(addr)
+        if address is not None and self._connections[address] >= self._most:
+            self._refuse(connection)
+            return
+        self._connections[address] += 1
         self._idle.add(connection)
         try:
             super().handle(listener, connection, addr)
         finally:
             self._idle.discard(connection)
+            self._connections[address] -= 1
+            if not self._connections[address]:
+                del self._connections[address]
+
+    def _counted(self, addr: Any) -> str | None:
+        """By what a connection is counted; None for this machine and for proxies that are trusted,
+        behind which there are many clients."""
+        peer = str(addr[0]) if isinstance(addr, tuple) and addr else ""
+        return None if addresses.within(peer, self._trusted) else addresses.client(peer, (), ())
+
+    def _refuse(self, connection: Connection) -> None:
+        connection.linger_seconds = HURRIED_LINGER_SECONDS
+        with contextlib.suppress(OSError):
+            connection.settimeout(1.0)
+            connection.sendall(_problem(*_TOO_MANY, "Too many connections are open from here."))
+        connection.close()
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
         """Serve one request of a connection."""
         self._idle.discard(sock)
+        sock.body_until = time.monotonic() + BODY_SECONDS
         try:
             super().handle_request(listener_name, req, sock, addr)
         finally:
+            sock.body_until = None
             if self.alive:
                 self._idle.add(sock)
             else:
@@ -182,6 +241,10 @@ def _answer(error: ParseException) -> bytes:
     elif isinstance(error, LimitRequestHeaders):
         status, reason, code, title = _LONG_HEADERS
         detail = "There are too many header fields, or they are too long."
+    return _problem(status, reason, code, title, detail)
+
+
+def _problem(status: int, reason: str, code: str, title: str, detail: str) -> bytes:
     problem = {
         "type": f"/problems/{code}",
         "title": title,
@@ -190,6 +253,7 @@ def _answer(error: ParseException) -> bytes:
         "code": code,
     }
     body = json.dumps(problem).encode()
+    more = "Retry-After: 5\r\n" if status == 429 else ""
     head = (
         f"HTTP/1.1 {status} {reason}\r\n"
         "Connection: close\r\n"
@@ -197,6 +261,7 @@ def _answer(error: ParseException) -> bytes:
         f"Content-Length: {len(body)}\r\n"
         "Cache-Control: private, no-cache\r\n"
         "Vary: Authorization\r\n"
+        f"{more}"
         "\r\n"
     )
     return head.encode() + body

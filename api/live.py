@@ -12,6 +12,7 @@ from flask import request
 from eventstore.store import Store
 from eventstore.watching import Watching
 
+from . import rates
 from .places import Places
 from .watching import GONE, Watch, Watcher
 
@@ -24,6 +25,8 @@ class Bounds:
     """Streams and waits of one process at a time."""
     waiters_each: int = 32
     """Those of one player in one process."""
+    waiters_each_address: int = 64
+    """Those without a token from one address in one process."""
     wait_seconds: float = 30.0
     """The longest wait."""
     stream_seconds: float = 4 * 3600.0
@@ -42,13 +45,15 @@ class Live:
     def __init__(self, store: Store, bounds: Bounds | None = None) -> None:
         self.bounds = bounds or Bounds()
         self.watcher = Watcher(Watching(store.pool), check_seconds=self.bounds.check_seconds)
-        self.places = Places(self.bounds.waiters, self.bounds.waiters_each)
+        self.places = Places(
+            self.bounds.waiters, self.bounds.waiters_each, self.bounds.waiters_each_address
+        )
         store.on_append = self.watcher.moved
 
     @contextmanager
     def waiting(self, watch: Watch, player_id: str | None) -> Iterator[None]:
         """Take a place for a wait; a caller who goes away ends it."""
-        give_back = self.places.take(player_id)
+        give_back = self.places.take(player_id, address=rates.address())
         stop = on_hangup(lambda: watch.end(GONE))
         try:
             yield

@@ -60,6 +60,8 @@ class Operation:
     last_event_id: bool = False
     offered: tuple[str, ...] = (encoding.MEDIA_TYPE,)
     body_example: Any = None
+    counted: bool = True
+    """Whether its requests count against the quotas of their token and address."""
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from flask import Response
 
@@ -30,6 +31,7 @@ from eventstore.store import Loaded
 
 from . import access, changing, metrics, presenting, responses
 from .documentation import Blueprint
+from .holding import holding
 from .operation import Answer, Call, operation
 from .problems import not_found
 from .schemas import events as event_schemas
@@ -137,11 +139,15 @@ def rematch(call: Call, game_id: str) -> Response:
         access.seated(game, call)
         call.validate()
         changing.require_match(call, game)
+        if game.over and not counted:
+            counted.append(closing.enter_context(holding().room(call, beside=game_id)))
 
+    counted: list[None] = []
     try:
-        outcome = services().executor.rematch(
-            game_id, call.player.player_id, check=check, idempotency=changing.idempotency(call)
-        )
+        with ExitStack() as closing:
+            outcome = services().executor.rematch(
+                game_id, call.player.player_id, check=check, idempotency=changing.idempotency(call)
+            )
     except GameNotFound:
         raise not_found() from None
     except KeyReused:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from . import responses
+from . import rates, responses
 from .auth import ADMIN, AUDIT, OWN_SCOPES, Access, new_token, token_hash
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
@@ -31,6 +31,7 @@ def register_player(call: Call) -> Response:
     The answer holds the player's first token. It is shown this once and stored hashed: keep it.
     """
     call.validate()
+    rates.count_registration()
     token = new_token()
     player = services().players.register(call.fields["name"], token_hash(token), OWN_SCOPES)
     body = {

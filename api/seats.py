@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from flask import Response
 
 from domain.commands import (
@@ -16,6 +18,7 @@ from domain.game import Game
 
 from . import access, changing
 from .documentation import Blueprint
+from .holding import holding
 from .operation import Answer, Call, operation
 from .problems import forbidden
 from .schemas import games as schemas
@@ -42,11 +45,15 @@ def take_seat(call: Call, game_id: str) -> Response:
     player of that kind. A private table needs the code of an `invite`.
     """
 
+    counted: list[None] = []
+
     def may(game: Game, call: Call) -> None:
         if "bot" in call.sent:
             access.host(game, call)
         elif call.player_id in game.removed:
             raise forbidden("The host has removed you from this table.")
+        elif not counted:
+            counted.append(closing.enter_context(holding().room(call, beside=game_id)))
 
     def command() -> Command:
         player_id = call.player.player_id
@@ -54,7 +61,8 @@ def take_seat(call: Call, game_id: str) -> Response:
             return SeatBot(player_id, call.fields["bot"])
         return TakeSeat(player_id, call.fields.get("client_seed"))
 
-    outcome = changing.change(call, game_id, command, may=may)
+    with ExitStack() as closing:
+        outcome = changing.change(call, game_id, command, may=may)
     return changing.answer(call, outcome, created=changing.url(game_id))
 
 

@@ -26,6 +26,7 @@ from eventstore.settings import Settings
 from eventstore.signing import Signer
 from eventstore.standings import Standings
 from eventstore.store import Store
+from eventstore.tables import Tables
 from eventstore.tickets import Tickets
 from eventstore.verified import Verified
 
@@ -51,6 +52,7 @@ class Services:
     disputes: Disputes
     verified: Verified
     tickets: Tickets
+    tables: Tables
     live: Live
     """Those who wait for something in this process."""
 
@@ -74,6 +76,7 @@ def over(
         Disputes(store, executor.attempts),
         Verified(),
         Tickets(store.pool),
+        Tables(store.pool),
         Live(store, bounds),
     )
 
@@ -101,7 +104,7 @@ class Opener:
 
     def _open(self) -> Services:
         settings = self._settings
-        bounds = Bounds(settings.streams, settings.streams_per_player)
+        bounds = Bounds(settings.streams, settings.streams_per_player, settings.streams_per_address)
         store = Store(_pool(settings))
         return over(store, settings.signing_keys, serving=True, bounds=bounds)
 

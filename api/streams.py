@@ -22,7 +22,7 @@ from eventstore.invites import code_hash
 from eventstore.store import Loaded
 from eventstore.watching import Sight
 
-from . import access, auth, presenting, responses, waits
+from . import access, auth, presenting, rates, responses, waits
 from .auth import AUDIT, Access
 from .documentation import Blueprint
 from .live import Live, on_hangup
@@ -138,7 +138,7 @@ def _last_event_id(after: int) -> int:
 def _open(call: Call, loaded: Loaded, after: int) -> Response:
     live, game_id = services().live, loaded.game.game_id
     with ExitStack() as closing:
-        closing.callback(live.places.take(call.player_id, stream=True))
+        closing.callback(live.places.take(call.player_id, address=rates.address(), stream=True))
         watch = closing.enter_context(live.watcher.game(game_id, waits.known(loaded)))
         token_id = call.caller.token_id if call.caller else None
         guard = Guard(watch, token_id, AUDIT, _sights(call, loaded))

@@ -75,7 +75,7 @@ def for_turn(call: Call, look: Callable[[], tuple[Response, bool]]) -> Response:
     with live.watcher.player(call.player.player_id) as watch, live.waiting(watch, call.player_id):
         while not found:
             seen = watch.mark
-            authenticate(call.operation.access)
+            authenticate(call.operation.access, again=True)
             response, found = look()
             left = deadline - time.monotonic()
             if found or not watch.until(lambda seen=seen: watch.mark != seen, left):  # type: ignore[misc]
@@ -84,5 +84,5 @@ def for_turn(call: Call, look: Callable[[], tuple[Response, bool]]) -> Response:
 
 
 def _again(call: Call, load: Load) -> Loaded:
-    authenticate(call.operation.access)
+    authenticate(call.operation.access, again=True)
     return load()

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 
 from environs import Env, EnvValidationError
-from marshmallow import validate
+from marshmallow import ValidationError, validate
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout: relative paths in settings start here, whatever the working directory is."""
@@ -54,6 +55,26 @@ class Settings:
     """The most streams and waits that one process holds open."""
     streams_per_player: int
     """The most of them for one player."""
+    streams_per_address: int
+    """The most of them for one address without a token."""
+    requests_per_token: int
+    """Requests of one token in a minute; 0 for as many as it likes."""
+    requests_per_app: int
+    """The same for an app's key."""
+    requests_per_address: int
+    """The same for one address."""
+    registrations_per_address: int
+    """Players that may register from one address in an hour; 0 for as many as they like."""
+    limits_url: str = field(repr=False)
+    """Where requests are counted for all processes together (``redis://``); empty: in each."""
+    trusted_proxies: str
+    """Addresses and networks whose ``X-Forwarded-For`` is believed, with commas."""
+    connections_per_address: int
+    """The most connections of one address to one process."""
+    lobbies_per_player: int
+    """The most tables in the lobby with one player as host."""
+    games_per_player: int
+    """The most tables and running games in which one player has a seat."""
     database_pool: int
     """The most connections one process keeps to the database."""
     prepare_threshold: int | None
@@ -75,6 +96,8 @@ class Settings:
         database_url = env.str("ABBOT_DATABASE_URL", "").strip()
         threshold = env.int("ABBOT_PREPARE_THRESHOLD", 5, validate=validate.Range(-1, 1_000_000))
         count = validate.Range(1, 256)
+        many = validate.Range(1, 100_000)
+        rate = validate.Range(0, 1_000_000_000)
         settings = cls(
             database_url=database_url,
             owner_database_url=env.str("ABBOT_OWNER_DATABASE_URL", "").strip() or database_url,
@@ -85,10 +108,22 @@ class Settings:
             port=env.int("ABBOT_PORT", 8000, validate=validate.Range(1, 65535)),
             api_workers=env.int("ABBOT_API_WORKERS", 2, validate=count),
             worker_concurrency=env.int("ABBOT_WORKER_CONCURRENCY", 2, validate=count),
-            streams=env.int("ABBOT_STREAMS", 5000, validate=validate.Range(1, 100_000)),
-            streams_per_player=env.int(
-                "ABBOT_STREAMS_PER_PLAYER", 32, validate=validate.Range(1, 100_000)
+            streams=env.int("ABBOT_STREAMS", 5000, validate=many),
+            streams_per_player=env.int("ABBOT_STREAMS_PER_PLAYER", 32, validate=many),
+            streams_per_address=env.int("ABBOT_STREAMS_PER_ADDRESS", 64, validate=many),
+            requests_per_token=env.int("ABBOT_REQUESTS_PER_TOKEN", 6000, validate=rate),
+            requests_per_app=env.int("ABBOT_REQUESTS_PER_APP", 60_000, validate=rate),
+            requests_per_address=env.int("ABBOT_REQUESTS_PER_ADDRESS", 12_000, validate=rate),
+            registrations_per_address=env.int(
+                "ABBOT_REGISTRATIONS_PER_ADDRESS", 200, validate=rate
             ),
+            limits_url=(env.str("ABBOT_LIMITS_URL", "", validate=_limits_url) or "").strip(),
+            trusted_proxies=(
+                env.str("ABBOT_TRUSTED_PROXIES", "", validate=_networks) or ""
+            ).strip(),
+            connections_per_address=env.int("ABBOT_CONNECTIONS_PER_ADDRESS", 1024, validate=many),
+            lobbies_per_player=env.int("ABBOT_LOBBIES_PER_PLAYER", 20, validate=many),
+            games_per_player=env.int("ABBOT_GAMES_PER_PLAYER", 200, validate=many),
             database_pool=env.int("ABBOT_DATABASE_POOL", 10, validate=count),
             prepare_threshold=None if (threshold or 0) < 0 else threshold,
             lobby_hours=env.float(
@@ -119,6 +154,20 @@ def signing_keys() -> Path:
     if not given:
         return data_dir() / "keys"
     return Path(os.path.normpath(ROOT / Path(given).expanduser()))
+
+
+def _networks(text: str) -> None:
+    for part in text.split(","):
+        try:
+            if part.strip():
+                ip_network(part.strip())
+        except ValueError as error:
+            raise ValidationError(f"{error}.") from None
+
+
+def _limits_url(text: str) -> None:
+    if text.strip() and not text.strip().startswith(("redis://", "rediss://", "redis+sentinel://")):
+        raise ValidationError("Must be a redis:// or rediss:// URL.")
 
 
 def _sentence(error: EnvValidationError) -> str:

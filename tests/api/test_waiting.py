@@ -166,7 +166,7 @@ def test_nothing_is_asked_while_nobody_waits(scratch: Scratch, tmp_path: Path) -
 
 
 def test_places() -> None:
-    places = Places(4, 2)
+    places = Places(4, 2, 2)
     taken = [places.take("a"), places.take("a", stream=True)]
     with pytest.raises(Problem) as refused:
         places.take("a")
