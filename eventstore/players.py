@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
@@ -84,6 +86,12 @@ DELETE FROM players WHERE player_id = %(player_id)s::uuid RETURNING true
 """
 
 
+REMEMBER_NAMES_SECONDS = 5.0
+"""For so long the answers of one process may still name a player who was erased."""
+
+_MOST_NAMES = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who a request comes from, and what its token allows."""
@@ -106,8 +114,9 @@ class Token:
 class Players:
     """The players and their tokens. A token's hash is the caller's business, see `api`."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, remember_seconds: float = REMEMBER_NAMES_SECONDS) -> None:
         self.database = Database(pool)
+        self._names = _Names(remember_seconds)
 
     def register(self, name: str, token_hash: bytes, scopes: Sequence[str]) -> Caller:
         """A new player with a first token."""
@@ -153,15 +162,22 @@ class Players:
         return [str(row[0]) for row in self.database.run(_CHANGE_SCOPE, parameters)]
 
     def names(self, player_ids: Iterable[str]) -> dict[str, str]:
-        """The names of players by their ids; who was erased is missing."""
+        """The names of players by their ids; who was erased is missing, at the latest
+        `remember_seconds` later."""
         wanted = sorted(set(player_ids))
-        if not wanted:
-            return {}
-        return dict(self.database.run(_NAMES, {"player_ids": wanted}))
+        known = self._names.get(wanted)
+        missing = [player_id for player_id in wanted if player_id not in known]
+        if missing:
+            rows = self.database.run(_NAMES, {"player_ids": missing})
+            self._names.keep(dict(rows))
+            known |= dict(rows)
+        return known
 
     def erase(self, player_id: str) -> bool:
         """Forget a person: name and tokens go, the record holds ids only and stays as it is."""
-        return bool(self.database.run(_ERASE, {"player_id": player_id}))
+        erased = bool(self.database.run(_ERASE, {"player_id": player_id}))
+        self._names.forget(player_id)
+        return erased
 
     def _insert(
         self,
@@ -190,3 +206,29 @@ def _caller(rows: list[Row]) -> Caller | None:
         return None
     player_id, name, token_id, scopes = rows[0]
     return Caller(player_id, name, token_id, frozenset(scopes))
+
+
+class _Names:
+    """Names that were asked for a moment ago: a move's answer then needs no round trip for them."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[str, float]] = {}
+
+    def get(self, player_ids: Iterable[str]) -> dict[str, str]:
+        now = time.monotonic()
+        with self._lock:
+            found = {each: self._known[each] for each in player_ids if each in self._known}
+        return {each: name for each, (name, until) in found.items() if now < until}
+
+    def keep(self, names: dict[str, str]) -> None:
+        until = time.monotonic() + self._seconds
+        with self._lock:
+            if len(self._known) + len(names) > _MOST_NAMES:
+                self._known.clear()
+            self._known |= {each: (name, until) for each, name in names.items()}
+
+    def forget(self, player_id: str) -> None:
+        with self._lock:
+            self._known.pop(player_id, None)

@@ -88,6 +88,22 @@ def test_a_person_can_be_forgotten(players: Players, executor: Executor) -> None
     assert verify(table.events(), game_id=table.game_id) is None
 
 
+def test_a_name_is_not_asked_for_again_at_once(pool: Pool, players: Players) -> None:
+    caller = players.register("Al", _hash(), ["play"])
+    assert players.names([caller.player_id]) == {caller.player_id: "Al"}
+    assert Players(pool).erase(caller.player_id)
+    assert players.names([caller.player_id]) == {caller.player_id: "Al"}
+    assert Players(pool).names([caller.player_id]) == {}
+
+
+def test_a_name_that_was_erased_elsewhere_is_soon_forgotten(pool: Pool) -> None:
+    forgetful = Players(pool, remember_seconds=0)
+    caller = forgetful.register("Al", _hash(), ["play"])
+    assert forgetful.names([caller.player_id]) == {caller.player_id: "Al"}
+    assert Players(pool).erase(caller.player_id)
+    assert forgetful.names([caller.player_id]) == {}
+
+
 def test_nothing_stored_lets_one_use_a_token(scratch: Scratch, players: Players) -> None:
     own = _hash()
     caller = players.register("Al", own, ["play"])
