@@ -105,6 +105,14 @@ HEADERS: dict[str, dict[str, Any]] = {
         "description": "How to authenticate.",
         "schema": {"type": "string"},
     },
+    "Deprecation": {
+        "description": "Since when the operation is to go, as `@` and Unix seconds (RFC 9745).",
+        "schema": {"type": "string"},
+    },
+    "Sunset": {
+        "description": "When the operation may be gone (RFC 8594).",
+        "schema": {"type": "string"},
+    },
     "X-Request-Id": {
         "description": "Names this request in our logs; the id that was sent along, if it was one.",
         "schema": {"type": "string"},
@@ -321,6 +329,12 @@ def _document(declared: Operation, view: Any) -> dict[str, Any]:
             Access.REQUIRED: [{SCHEME: []}],
         }[declared.access],
     }
+    if declared.deprecated is not None:
+        document["deprecated"] = True
+        for answer in document["responses"].values():
+            if isinstance(answer, dict):
+                names = declared.deprecated.headers()
+                answer.setdefault("headers", {}).update({name: _header(name) for name in names})
     if declared.body is not None:
         content: dict[str, Any] = {"schema": declared.body}
         if declared.body_example is not None:

@@ -8,6 +8,7 @@ the referee says.
 
 from __future__ import annotations
 
+import datetime
 import functools
 import re
 from collections.abc import Callable, Mapping
@@ -17,7 +18,8 @@ from urllib.parse import parse_qsl
 
 import marshmallow
 import structlog
-from flask import Response, request
+from flask import Response, after_this_request, request
+from werkzeug.http import http_date
 
 from eventstore.players import Caller
 
@@ -44,6 +46,31 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Deprecation:
+    """An operation that is to go: RFC 9745 says so in each of its answers."""
+
+    since: datetime.datetime
+    sunset: datetime.datetime
+    """From then on it may be gone (RFC 8594)."""
+    see: str
+    """The URL of what to do instead."""
+
+    def headers(self) -> dict[str, str]:
+        """The headers that every answer carries."""
+        return {
+            "Deprecation": f"@{int(self.since.timestamp())}",
+            "Sunset": http_date(self.sunset),
+            "Link": f'<{self.see}>; rel="deprecation"; type="text/html"',
+        }
+
+    def add_to(self, response: Response) -> Response:
+        """`response`, an error too, with these headers beside its own."""
+        for name, value in self.headers().items():
+            response.headers.add(name, value)
+        return response
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """Everything about one operation that callers can rely on."""
 
@@ -62,6 +89,7 @@ class Operation:
     body_example: Any = None
     counted: bool = True
     """Whether its requests count against the quotas of their token and address."""
+    deprecated: Deprecation | None = None
 
 
 @dataclass(slots=True)
@@ -127,6 +155,8 @@ def operation(
     def decorate(view: Callable[..., Response]) -> View:
         @functools.wraps(view)
         def wrapped(**path: Any) -> Response:
+            if declared.deprecated is not None:
+                after_this_request(declared.deprecated.add_to)
             return view(_receive(declared), **path)
 
         wrapped.operation = declared  # type: ignore[attr-defined]
