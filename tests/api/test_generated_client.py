@@ -1,0 +1,118 @@
+"""A client that a generator makes of the document plays whole matches over HTTP."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.command import openapi
+from tests.api.server import Server, serving
+from tests.databases import Scratch
+
+PACKAGE = "abbot_client"
+MOST_MOVES = 3000
+CONFIG = f"package_name_override: {PACKAGE}\npost_hooks: []\n"
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The generated package's folder, on the path of modules."""
+    folder = tmp_path_factory.mktemp("generated")
+    (folder / "config.yaml").write_text(CONFIG, "utf-8")
+    options = ["--path", str(openapi.PATH), "--meta", "none", "--fail-on-warning"]
+    output = ["--config", "config.yaml", "--output-path", PACKAGE]
+    done = subprocess.run(
+        [sys.executable, "-m", "openapi_python_client", "generate", *options, *output],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = done.stdout + done.stderr
+    assert done.returncode == 0, told
+    assert "warning" not in told.lower(), told
+    sys.path.insert(0, str(folder))
+    yield folder / PACKAGE
+    sys.path.remove(str(folder))
+    for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
+        del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def server(scratch: Scratch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(scratch, tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+def _operation(tag: str, name: str) -> Any:
+    return importlib.import_module(f"{PACKAGE}.api.{tag}.{name}")
+
+
+def _models() -> Any:
+    return importlib.import_module(f"{PACKAGE}.models")
+
+
+def _client(url: str, name: str) -> Any:
+    """An authenticated client of a new player."""
+    package = importlib.import_module(PACKAGE)
+    nobody = package.Client(base_url=url, raise_on_unexpected_status=True)
+    new = _models().NewPlayer(name=name)
+    player = _operation("players", "register_player").sync(client=nobody, body=new)
+    return package.AuthenticatedClient(
+        base_url=url, token=player.token, raise_on_unexpected_status=True
+    )
+
+
+def test_every_module_of_it_can_be_imported(generated: Path) -> None:
+    modules = [path.relative_to(generated.parent) for path in generated.rglob("*.py")]
+    assert len(modules) > 100
+    for path in modules:
+        importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+
+
+@pytest.mark.parametrize("ruleset", ["halleluja", "vallelujah"])
+def test_it_plays_a_match(generated: Path, server: Server, ruleset: str) -> None:
+    models, unset = _models(), importlib.import_module(f"{PACKAGE}.types").UNSET
+    host, guest = _client(server.url, "Host"), _client(server.url, "Guest")
+    new = models.NewGame(
+        ruleset=models.NewGameRuleset(ruleset),
+        options=models.TableOptions(rounds_to_win=1),
+        turn_seconds=3600,
+    )
+    game = _operation("games", "create_game").sync(client=host, body=new)
+    assert isinstance(game, models.Game), game
+    sat = _operation("seats", "take_seat").sync(game.game_id, client=guest, body=models.NewSeat())
+    assert isinstance(sat, models.Game), sat
+    game = _operation("play", "start_game").sync(
+        game.game_id, client=host, body=models.EmptyObject()
+    )
+    assert game.status == "active", game
+    seats, dice, events = [host, guest], random.Random(7), 0
+    for _ in range(MOST_MOVES):
+        if game.status != "active":
+            break
+        mover = seats[game.turn.seat]
+        listed = _operation("play", "list_legal_moves").sync(game.game_id, client=mover)
+        entry = dice.choice(listed.legal_moves)
+        move = entry.move
+        if entry.take_from is not unset:
+            move.take = dice.choice(entry.take_from)
+        if entry.call_due is not unset:
+            move.call = models.MoveCall(entry.call_due)
+        made = _operation("play", "make_move").sync(game.game_id, client=mover, body=move)
+        assert isinstance(made, models.MadeMove), made
+        # Each event came as the class of its own type.
+        assert not any(isinstance(event, models.OtherEvent) for event in made.events)
+        events += len(made.events)
+        game = made.game
+    assert game.status == "finished", game
+    page = _operation("events", "list_events").sync(game.game_id, client=guest, limit=1000)
+    assert len(page.items) >= min(events, 1000)
+    assert {type(event).__name__ for event in page.items} >= {"GameCreatedEvent", "GameWonEvent"}
