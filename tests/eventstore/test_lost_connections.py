@@ -71,6 +71,22 @@ def test_an_append_whose_answer_is_lost_was_stored(
     assert verify(table.events(), game_id=table.game_id) is None
 
 
+def test_a_move_that_names_its_turn_and_whose_answer_is_lost_was_stored(
+    proxy: LosingProxy, shaky: Executor
+) -> None:
+    """It is not read for, so the append is the first thing that is sent."""
+    table = open_table(shaky, "vallelujah")
+    game = table.game()
+    assert game.turn is not None
+    command = MakeMove(table.mover(), table.a_move(), game.round, game.turn.number)
+    proxy.lose_next_answer()
+    outcome = shaky.execute(table.game_id, command)
+    assert proxy.lost == 1
+    assert outcome.first == game.version + 1
+    assert table.events()[game.version :] == outcome.events
+    assert outcome.game.due_at == table.game().due_at
+
+
 def test_nothing_to_do_whose_answer_is_lost(proxy: LosingProxy, shaky: Executor) -> None:
     table = open_table(shaky, humans=3)
     quitter = str(table.players[2])
