@@ -22,6 +22,7 @@ from .errors import Broken, OutOfService
 from .executor import DueTurn, Executor, runs
 from .outcomes import Outcome, planned, stored
 from .positions import Loaded
+from .recorded import HASH_BYTES
 from .service import Service
 from .store import decided, folded
 
@@ -77,7 +78,7 @@ def _positions(executor: Executor, dues: Iterable[DueTurn]) -> list[tuple[DueTur
 def _load(executor: Executor, game_ids: Sequence[str]) -> dict[str, Loaded]:
     found: dict[str, Loaded] = {}
     rows = executor.store.database.run(sql_batches.LOAD_MANY, {"game_ids": list(game_ids)})
-    for game_id, bodies, head_hash, secret, rematch_of, version in rows:
+    for game_id, bodies, hashes, secret, rematch_of, version in rows:
         if bodies is None:
             continue
         try:
@@ -85,7 +86,7 @@ def _load(executor: Executor, game_ids: Sequence[str]) -> dict[str, Loaded]:
         except Broken:
             continue
         if game.version == version:
-            loaded = Loaded(game, secret, head_hash.hex(), rematch_of)
+            loaded = Loaded(game, secret, hashes[-HASH_BYTES:].hex(), rematch_of)
             executor.store.positions.keep(loaded)
             found[game_id] = loaded
     return found

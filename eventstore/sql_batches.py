@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import LiteralString
 
 LOAD_MANY: LiteralString = """
-SELECT g.game_id::text, e.bodies, e.hash, g.secret, g.rematch_of::text, g.version
+SELECT g.game_id::text, e.bodies, e.hashes, g.secret, g.rematch_of::text, g.version
 FROM games g
 CROSS JOIN LATERAL (
     SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8') AS bodies,
-        (array_agg(x.hash ORDER BY x.version DESC))[1] AS hash
+        string_agg(x.hash, ''::bytea) AS hashes
     FROM (
         SELECT version, body, hash FROM events
         WHERE game_id = g.game_id AND version <= coalesce(g.started_version, g.version)
