@@ -60,6 +60,11 @@ class Scratch:
                 how = {"A": "ENABLE ALWAYS", "O": "ENABLE", "D": "DISABLE"}[state]
                 self.execute(f"ALTER TABLE ONLY {relation} {how} TRIGGER {name}")
 
+    def forget_processes(self) -> None:
+        """No process has ever served on this database: what is left of those of an earlier test
+        would tell of an outage, or of nodes, that this test knows nothing of."""
+        self.execute("DELETE FROM service_time; DELETE FROM outages; DELETE FROM nodes")
+
     def advance(self, seconds: float) -> None:
         """Move the clock of the sessions on `clocked_url` forward (or back, if negative)."""
         self.execute("UPDATE clock.offset SET seconds = seconds + %s", (seconds,))

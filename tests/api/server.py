@@ -83,5 +83,5 @@ def serving(scratch: Scratch, folder: Path, **settings: str) -> Iterator[Server]
     finally:
         server.stop()
         # Or the next one would find that the service was away meanwhile.
-        scratch.execute("DELETE FROM service_time; DELETE FROM outages")
+        scratch.forget_processes()
     assert "Traceback" not in server.log(), server.log()[-3000:]

@@ -445,7 +445,7 @@ def test_sigterm_ends_streams_and_waits_and_finishes_moves(
     assert server.process.returncode == 0
     assert "Traceback" not in server.log()
     assert "graceful timeout" not in server.log()
-    scratch.execute("DELETE FROM service_time; DELETE FROM outages")
+    scratch.forget_processes()
     match.close()
 
 

@@ -36,9 +36,4 @@ def installation(scratch: Scratch, tmp_path: Path) -> Iterator[Installation]:
             yield Installation(api, node, broker, scratch)
         finally:
             api.kill()
-            forget_service(scratch)
-
-
-def forget_service(scratch: Scratch) -> None:
-    """No process has ever taken moves: a heart that no longer beats would stop all turns."""
-    scratch.execute("DELETE FROM service_time; DELETE FROM outages")
+            scratch.forget_processes()

@@ -68,7 +68,7 @@ class Nodes:
 @contextlib.contextmanager
 def running_nodes(scratch: Scratch, folder: Path) -> Iterator[Nodes]:
     """Starts worker nodes; those that still run at the end are ended."""
-    scratch.execute("DELETE FROM service_time; DELETE FROM outages")
+    scratch.forget_processes()
     nodes = Nodes(scratch.app_url, folder)
     try:
         yield nodes
