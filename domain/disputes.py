@@ -205,9 +205,14 @@ def _attempt_legal(record: _Record, attempt: Attempt) -> _Verdict:
     try:
         said = explain(record.before, attempt.command())
     except Refused as refused:
-        explanation = {"legal": False, "code": refused.code, "detail": refused.detail, "facts": {}}
-        return _Verdict(DISMISSED, None, refused.detail, {"explanation": explanation})
-    explanation = {"legal": said.legal, "detail": said.detail, "facts": said.facts}
+        explanation = {
+            "legal": False,
+            "code": refused.code,
+            "detail": str(refused.detail),
+            "facts": {},
+        }
+        return _Verdict(DISMISSED, None, str(refused.detail), {"explanation": explanation})
+    explanation = {"legal": said.legal, "detail": str(said.detail), "facts": said.facts}
     if said.code is not None:
         explanation["code"] = said.code
     if said.legal:
@@ -287,7 +292,7 @@ def _rule_of(before: Game, event: Recorded, own: bool) -> tuple[str | None, dict
         return None, {}
     if not own:
         return said.rules[0], {}
-    explanation = {"legal": True, "detail": said.detail, "facts": said.facts}
+    explanation = {"legal": True, "detail": str(said.detail), "facts": said.facts}
     return said.rules[0], {"explanation": explanation}
 
 

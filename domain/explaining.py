@@ -8,6 +8,7 @@ from .commands import Context, MakeMove
 from .play import make_move
 from .refusals import Refused
 from .state import Game
+from .wording import ENGLISH, Sentence
 
 
 class Explanation(NamedTuple):
@@ -22,17 +23,14 @@ class Explanation(NamedTuple):
     code: str | None
     rule: str | None
     wording: str | None
-    detail: str
+    detail: Sentence
     facts: dict[str, Any]
     rules: list[str]
 
 
-def wording(game: Game, rule: str | None) -> str | None:
+def wording(game: Game, rule: str | None, language: str = ENGLISH) -> str | None:
     """The wording of the rule `rule` in the version that the game pins, or None."""
-    for each in game.rules.rules:
-        if each.id == rule:
-            return each.wording
-    return None
+    return None if rule is None else game.rules.wording(rule, language)
 
 
 def explain(game: Game, command: MakeMove) -> Explanation:

@@ -30,6 +30,7 @@ from .refusals import (
     TABLE_FULL,
     VALIDATION,
     Refused,
+    fault,
     invalid,
 )
 from .registry import RULESETS
@@ -37,6 +38,7 @@ from .rounds import deal_round
 from .ruleset import Ruleset
 from .state import ACTIVE, LOBBY, Game
 from .unfolding import Unfolding
+from .wording import joined
 
 TURN_SECONDS = (3, 14 * 24 * 3600)
 """The shortest and the longest turn, in seconds (table.turn-timer)."""
@@ -49,12 +51,13 @@ def create_game(game: Game, command: CreateGame, context: Context) -> Unfolding:
     try:
         rules = registry.get(command.ruleset)
     except KeyError:
-        raise invalid("ruleset", f"must be one of {', '.join(sorted(RULESETS))}") from None
+        values = ", ".join(sorted(RULESETS))
+        raise invalid("ruleset", "must be one of {values}", values=values) from None
     most = rules.seats[1] if command.max_seats is None else command.max_seats
     errors = _option_errors(rules, command.options)
     errors += _table_errors(rules, command.turn_seconds, most)
     if command.visibility not in ("public", "private"):
-        errors.append(_error("visibility", "must be public or private"))
+        errors.append(fault("visibility", "must be public or private"))
     _raise_if(errors)
     unfolding = Unfolding(game, context, {"kind": "player", "player_id": command.player_id})
     unfolding.game.rules = rules
@@ -97,7 +100,7 @@ def seat_bot(game: Game, command: SeatBot, context: Context) -> Unfolding:
     """The host seats a computer player."""
     host = _require_host(game, command.player_id)
     if command.bot not in BOTS:
-        raise invalid("bot", f"must be one of {', '.join(sorted(BOTS))}")
+        raise invalid("bot", "must be one of {values}", values=", ".join(sorted(BOTS)))
     _require_lobby(game)
     seat = _free_seat(game, command.kept, None)
     unfolding = Unfolding(game, context, by_player(game, host))
@@ -159,7 +162,7 @@ def change_table(game: Game, command: ChangeTable, context: Context) -> Unfoldin
     errors = _option_errors(rules, command.options or {})
     errors += _table_errors(rules, turn_seconds, max_seats)
     if game.status == LOBBY and not errors and max_seats <= max(game.seats):
-        errors.append(_error("max_seats", f"seat {max(game.seats)} is taken"))
+        errors.append(fault("max_seats", "seat {seat} is taken", seat=max(game.seats)))
     _raise_if(errors)
     _require_lobby(game)
     options = game.options | (command.options or {})
@@ -187,7 +190,7 @@ def start_game(game: Game, command: StartGame, context: Context) -> Unfolding:
     if len(game.seats) < least:
         raise Refused(
             NOT_ENOUGH_SEATS,
-            f"At least {least} seats must be taken.",
+            "At least {least} seats must be taken.",
             rule="table.ready",
             facts={"seats": len(game.seats), "least": least},
         )
@@ -218,23 +221,20 @@ def close_table(game: Game, command: CloseTable, context: Context) -> Unfolding:
     return unfolding
 
 
-def _error(field: str, message: str) -> dict[str, str]:
-    return {"field": field, "message": message}
-
-
 def _raise_if(errors: list[dict[str, str]]) -> None:
     if errors:
-        detail = "; ".join(f"{error['field']}: {error['message']}" for error in errors)
-        raise Refused(VALIDATION, detail, errors=errors)
+        told = (joined(": ", (error["field"], error["message"])) for error in errors)
+        raise Refused(VALIDATION, joined("; ", told), errors=errors)
 
 
 def _option_errors(rules: Ruleset, options: Mapping[str, Any]) -> list[dict[str, str]]:
     known = {option.name: option for option in rules.options}
     errors = []
     for name, value in options.items():
-        fault = known[name].fault(value) if name in known else "is no option of this game"
-        if fault:
-            errors.append(_error(f"options.{name}", fault))
+        if name not in known:
+            errors.append(fault(f"options.{name}", "is no option of this game"))
+        elif wrong := known[name].fault(value):
+            errors.append(fault(f"options.{name}", wrong))
     return errors
 
 
@@ -245,7 +245,7 @@ def _table_errors(rules: Ruleset, turn_seconds: int, max_seats: int) -> list[dic
         ("max_seats", max_seats, rules.seats),
     ):
         if not least <= value <= most:
-            errors.append(_error(field, f"must be from {least} to {most}"))
+            errors.append(fault(field, "must be from {least} to {most}", least=least, most=most))
     return errors
 
 

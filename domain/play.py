@@ -227,7 +227,7 @@ def _out_of_turn(game: Game, seat: int, turn: Turn, *, named: bool) -> Refused:
         return _too_late(facts)
     return Refused(
         NOT_YOUR_TURN,
-        f"It is the turn of seat {turn.seat}, not yours.",
+        "It is the turn of seat {turn[seat]}, not yours.",
         rule="table.turn-order",
         facts=facts,
     )

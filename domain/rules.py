@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .wording import Sentence
+
 Source = Literal["rulebook", "interpretation", "ruling"]
 
 
@@ -29,15 +31,25 @@ class Option:
     minimum: int | None = None
     maximum: int | None = None
 
-    def fault(self, value: Any) -> str | None:
+    def fault(self, value: Any) -> Sentence | None:
         """Why `value` cannot be this option's, or None."""
         if self.type == "boolean":
-            return None if isinstance(value, bool) else "must be true or false"
+            return None if isinstance(value, bool) else Sentence("must be true or false")
         if isinstance(value, bool) or not isinstance(value, int):
-            return "must be an integer"
+            return Sentence("must be an integer")
         if not (self.minimum or 0) <= value <= (self.maximum or 0):
-            return f"must be from {self.minimum} to {self.maximum}"
+            return Sentence("must be from {least} to {most}", least=self.minimum, most=self.maximum)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What a part of a card's name stands for, for people: `kind` is `figure`, `symbol` or
+    `banner`, `id` the part as it is written in the name."""
+
+    kind: Literal["figure", "symbol", "banner"]
+    id: str
+    name: str
 
 
 def table_options(rounds_to_win: int) -> tuple[Option, ...]:

@@ -6,12 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from .rules import Option, Rule
+from .rules import Option, Rule, Term
+from .wording import ENGLISH, Catalogue, Sentence, sentence
 
 if TYPE_CHECKING:
     from .evolution import AnyEvent
     from .state import Game
     from .unfolding import Unfolding
+
+_NO_OTHER = Catalogue()
 
 Move = dict[str, Any]
 Evolver = Callable[["Game", Mapping[str, Any], Mapping[str, Any]], None]
@@ -31,8 +34,13 @@ class Reason(NamedTuple):
     sentence for the player, and the facts that it rests on."""
 
     rules: list[str]
-    detail: str
+    detail: Sentence
     facts: dict[str, Any]
+
+
+def because(rules: list[str], template: str, /, **facts: Any) -> Reason:
+    """The reason that `rules` give, its sentence made of `template` and `facts`."""
+    return Reason(rules, sentence(template, **facts), facts)
 
 
 class Ruleset(ABC):
@@ -55,6 +63,10 @@ class Ruleset(ABC):
     """The last turn number of a round."""
     options: tuple[Option, ...]
     rules: tuple[Rule, ...]
+    terms: tuple[Term, ...] = ()
+    """What the parts of the cards' names stand for."""
+    translations: Mapping[str, Catalogue] = {}
+    """By language (BCP 47) what is not said in English; what lacks is told in English."""
     evolvers: Mapping[str, Evolver]
     """How each type of event of this game changes a `Game`."""
     performers: Mapping[str, Performer]
@@ -67,6 +79,24 @@ class Ruleset(ABC):
     def name(self) -> str:
         """As events pin it: `halleluja/1`."""
         return f"{self.id}/{self.version}"
+
+    def wording(self, rule: str, language: str = ENGLISH) -> str | None:
+        """What the rule of that id says; None if there is none."""
+        for each in self.rules:
+            if each.id == rule:
+                return self._catalogue(language).rules.get(rule, each.wording)
+        return None
+
+    def meaning(self, option: Option, language: str = ENGLISH) -> str:
+        """What an option does."""
+        return self._catalogue(language).options.get(option.name, option.meaning)
+
+    def term(self, term: Term, language: str = ENGLISH) -> str:
+        """What people call a part of a card's name."""
+        return self._catalogue(language).terms.get(term.id, term.name)
+
+    def _catalogue(self, language: str) -> Catalogue:
+        return self.translations.get(language, _NO_OTHER)
 
     @abstractmethod
     def dealt(self, game: Game, data: Mapping[str, Any]) -> Round:

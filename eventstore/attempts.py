@@ -108,7 +108,7 @@ class Attempts:
             "bound": orjson.dumps(binding(bound)).decode(),
             "code": refused.code,
             "rule": refused.rule,
-            "detail": refused.detail,
+            "detail": str(refused.detail),
         }
         try:
             late = refused.code == TURN_EXPIRED

@@ -21,6 +21,7 @@ from domain.disputes import PENDING, Claim, Receipt
 from domain.events import Event, Recorded
 from domain.game import Game
 from domain.refusals import FORBIDDEN, Refused, invalid
+from domain.wording import Sentence
 
 from . import chain, sql_disputes
 from .attempts import Attempts
@@ -129,7 +130,9 @@ class Disputes:
                 if _same(dispute, claim, filing.statement):
                     return dispute
             if len(filed) >= MOST:
-                raise Refused(FORBIDDEN, f"A seat can file {MOST} disputes in a game.")
+                raise Refused(
+                    FORBIDDEN, Sentence("A seat can file {most} disputes in a game.", most=MOST)
+                )
             finding = domain.find(events, claim, loaded.secret)
             data = {"dispute_id": uuid7(), "seat": seat, "claim": claim.kind}
             data |= {"statement": filing.statement, "finding": finding}
@@ -163,7 +166,10 @@ class Disputes:
                 if (each.player_id, each.resolution) == (player_id, resolution):
                     return dispute
             if len(dispute.resolutions) >= MOST_RESOLUTIONS:
-                raise Refused(FORBIDDEN, f"A dispute can get {MOST_RESOLUTIONS} resolutions.")
+                most = MOST_RESOLUTIONS
+                raise Refused(
+                    FORBIDDEN, Sentence("A dispute can get {most} resolutions.", most=most)
+                )
             by = {"kind": "auditor", "player_id": player_id}
             data = {"dispute_id": dispute_id, "resolution": resolution}
             return _Addition("dispute.resolved", by, data, dispute.pending)

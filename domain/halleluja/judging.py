@@ -14,12 +14,10 @@ from .cards import (
     ANNOYED,
     BIT,
     FIGURE,
-    FIGURES,
     MITRE,
     NAMES,
     SITTING,
     SYMBOLS,
-    figure,
     names,
 )
 from .moves import due_call, may_play
@@ -64,11 +62,11 @@ def _play_card(unfolding: Unfolding, seat: int, move: Move) -> None:
 def _refusal(game: Game, play: HallelujaRound, seat: int, name: str) -> Refused:
     """Why `seat`, whose turn it is, may not play the card `name`."""
     if not BIT[name] & play.hands[seat]:
-        return illegal("halleluja.own-card", f"You do not hold {name}.", card=name)
+        return illegal("halleluja.own-card", "You do not hold {card}.", card=name)
     if play.pending:
         return illegal(
             "halleluja.annoyed-stacks",
-            f"You face {play.pending} cards: play an E, or draw them first.",
+            "You face {pending_draw} cards: play an E, or draw them first.",
             card=name,
             pending_draw=play.pending,
         )
@@ -76,14 +74,14 @@ def _refusal(game: Game, play: HallelujaRound, seat: int, name: str) -> Refused:
         drawn = NAMES[play.drawn]
         return illegal(
             "halleluja.drawn-card",
-            f"You have drawn {drawn}: play it or keep it.",
+            "You have drawn {drawn}: play it or keep it.",
             card=name,
             drawn=drawn,
         )
     top, in_force = NAMES[play.top], SYMBOLS[play.symbol_in_force]
     return illegal(
         "halleluja.match",
-        f"{name} has neither the figure {FIGURES[figure(play.top)]} nor the symbol {in_force}.",
+        "{card} has neither the figure {top[0]} nor the symbol {symbol_in_force}.",
         card=name,
         top=top,
         symbol_in_force=in_force,
@@ -134,7 +132,7 @@ def _draw_card(unfolding: Unfolding, seat: int, move: Move) -> None:
         drawn = NAMES[play.drawn]
         raise illegal(
             "halleluja.drawn-card",
-            f"You have drawn {drawn} already: play it or keep it.",
+            "You have drawn {drawn} already: play it or keep it.",
             drawn=drawn,
         )
     fitting = play.hands[seat] & play.fitting

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..evolution import AnyEvent
 from ..masks import numbers
-from ..refusals import VALIDATION, Refused
-from ..ruleset import Move, Reason
+from ..refusals import VALIDATION, Refused, fault
+from ..ruleset import Move, Reason, because
 from ..state import Game
 from .cards import (
     ANNOYED,
@@ -42,19 +42,19 @@ def check_shape(move: Move) -> None:
     type_ = move.get("type")
     fields = _FIELDS.get(type_) if isinstance(type_, str) else None
     if fields is None:
-        errors = [{"field": "type", "message": f"must be one of {', '.join(_FIELDS)}"}]
+        errors = [fault("type", "must be one of {values}", values=", ".join(_FIELDS))]
         raise Refused(VALIDATION, "That is no move of Halleluja.", errors=errors)
     errors = [
-        {"field": name, "message": f"does not belong to {type_}"}
+        fault(name, "does not belong to {type}", type=type_)
         for name in move
         if name != "type" and name not in fields
     ]
     for name, (required, values) in fields.items():
         if name in move:
             if move[name] not in values:
-                errors.append({"field": name, "message": f"must be one of {', '.join(values)}"})
+                errors.append(fault(name, "must be one of {values}", values=", ".join(values)))
         elif required:
-            errors.append({"field": name, "message": "is missing"})
+            errors.append(fault(name, "is missing"))
     if errors:
         raise Refused(VALIDATION, "That is no move of Halleluja.", errors=errors)
 
@@ -161,29 +161,28 @@ def reason(game: Game, play: HallelujaRound, seat: int, move: Move) -> Reason:
     type_ = move["type"]
     if type_ == "exclaim":
         heard = play.worldly.get(seat, 0)
-        return Reason(
+        return because(
             ["halleluja.worldly-words", "halleluja.three-words"],
             "A worldly word can slip out at any time, for three cards.",
-            {"word": move["word"], "heard": heard},
+            word=move["word"],
+            heard=heard,
         )
     if type_ == "play":
         return _reason_of_play(game, play, seat, NUMBER[move["card"]])
     if type_ == "keep":
         assert play.drawn is not None
         drawn = NAMES[play.drawn]
-        return Reason(
-            ["halleluja.drawn-card"], f"You drew {drawn} and may keep it.", {"drawn": drawn}
-        )
+        return because(["halleluja.drawn-card"], "You drew {drawn} and may keep it.", drawn=drawn)
     if play.pending:
-        return Reason(
+        return because(
             ["halleluja.annoyed-stacks"],
-            f"You face {play.pending} cards and may draw them.",
-            {"pending_draw": play.pending},
+            "You face {pending_draw} cards and may draw them.",
+            pending_draw=play.pending,
         )
     facts = {"top": NAMES[play.top], "symbol_in_force": SYMBOLS[play.symbol_in_force]}
     if not play.available:
-        return Reason(["halleluja.pass"], "You can neither play nor draw: you pass.", facts)
-    return Reason(["halleluja.draw"], "You hold no card that you may play.", facts)
+        return because(["halleluja.pass"], "You can neither play nor draw: you pass.", **facts)
+    return because(["halleluja.draw"], "You hold no card that you may play.", **facts)
 
 
 def _reason_of_play(game: Game, play: HallelujaRound, seat: int, card: int) -> Reason:
@@ -194,14 +193,14 @@ def _reason_of_play(game: Game, play: HallelujaRound, seat: int, card: int) -> R
         facts["call_due"] = call
     if play.pending:
         facts["pending_draw"] = play.pending
-        detail = f"{name} hands the {play.pending} cards on."
-    elif symbol(card) == play.symbol_in_force:
-        detail = f"{name} has the symbol in force, {in_force}."
-    elif figure(card) == figure(play.top):
-        detail = f"{name} has the figure of the top card, {top}."
-    else:
-        detail = f"At this table {name} may be played on any card."
-    return Reason(rules_of_play(game, play, card, call), detail, facts)
+    rules = rules_of_play(game, play, card, call)
+    if play.pending:
+        return because(rules, "{card} hands the {pending_draw} cards on.", **facts)
+    if symbol(card) == play.symbol_in_force:
+        return because(rules, "{card} has the symbol in force, {symbol_in_force}.", **facts)
+    if figure(card) == figure(play.top):
+        return because(rules, "{card} has the figure of the top card, {top}.", **facts)
+    return because(rules, "At this table {card} may be played on any card.", **facts)
 
 
 def _matches(play: HallelujaRound, card: int) -> bool:

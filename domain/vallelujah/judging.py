@@ -8,6 +8,7 @@ from ..refusals import illegal
 from ..rounds import pass_turn, win_round
 from ..ruleset import Move
 from ..unfolding import Unfolding
+from ..wording import Sentence
 from .contests import beats
 from .moves import may_lead_all
 from .round import VallelujahRound
@@ -80,14 +81,19 @@ def _judge_beat(arena: Battalion, units: int) -> Battalion:
     if not arena.size <= own.size <= arena.size + 1:
         raise illegal(
             "vallelujah.count",
-            f"A beat has {arena.size} or {arena.size + 1} units here; yours has {own.size}.",
+            Sentence(
+                "A beat has {least} or {most} units here; yours has {count}.",
+                least=arena.size,
+                most=arena.size + 1,
+                count=own.size,
+            ),
             count=own.size,
             arena_count=arena.size,
         )
     if own.strength <= arena.strength:
         raise illegal(
             "vallelujah.strength",
-            f"The battalion to beat is {arena.strength}; yours is {own.strength}.",
+            "The battalion to beat is {arena_strength}; yours is {strength}.",
             strength=own.strength,
             arena_strength=arena.strength,
         )
@@ -117,7 +123,7 @@ def _taken(arena: Battalion, take: str | None, rule: str) -> str:
             take_from=list(arena.names),
         )
     if take not in arena.names:
-        raise illegal(rule, f"{take} is not in the arena.", take=take, take_from=list(arena.names))
+        raise illegal(rule, "{take} is not in the arena.", take=take, take_from=list(arena.names))
     return take
 
 
@@ -145,7 +151,7 @@ def _own_units(play: VallelujahRound, seat: int, move: Move) -> int:
     if missing:
         raise illegal(
             "vallelujah.own-units",
-            f"Not in your army: {', '.join(in_byte_order(missing))}.",
+            "Not in your army: {units}.",
             units=in_byte_order(missing),
         )
     return units

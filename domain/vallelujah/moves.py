@@ -7,8 +7,8 @@ from typing import Any, overload
 
 from ..evolution import AnyEvent
 from ..masks import nth, numbers
-from ..refusals import VALIDATION, Refused
-from ..ruleset import Move, Reason
+from ..refusals import VALIDATION, Refused, fault
+from ..ruleset import Move, Reason, because
 from ..state import Game
 from .contests import Contest, beaters, beats, contest
 from .round import VallelujahRound
@@ -27,18 +27,17 @@ def check_shape(move: Move) -> None:
     type_ = move.get("type")
     fields = _FIELDS.get(type_) if isinstance(type_, str) else None
     if fields is None:
-        message = f"must be one of {', '.join(_FIELDS)}"
-        errors = [{"field": "type", "message": message}]
+        errors = [fault("type", "must be one of {values}", values=", ".join(_FIELDS))]
         raise Refused(VALIDATION, "That is no move of Vallelujah.", errors=errors)
     errors = [
-        {"field": name, "message": f"does not belong to {type_}"}
+        fault(name, "does not belong to {type}", type=type_)
         for name in move
         if name != "type" and name not in fields
     ]
     if fields.get("units"):
         errors += _faults_of_units(move.get("units"))
     if "take" in fields and "take" in move and not _is_unit(move["take"]):
-        errors.append({"field": "take", "message": "must be a unit"})
+        errors.append(fault("take", "must be a unit"))
     if errors:
         raise Refused(VALIDATION, "That is no move of Vallelujah.", errors=errors)
 
@@ -49,16 +48,16 @@ def _is_unit(value: Any) -> bool:
 
 def _faults_of_units(units: Any) -> list[dict[str, str]]:
     if units is None:
-        return [{"field": "units", "message": "is missing"}]
+        return [fault("units", "is missing")]
     if not isinstance(units, list) or not units:
-        return [{"field": "units", "message": "must be a list of at least one unit"}]
+        return [fault("units", "must be a list of at least one unit")]
     faults = [
-        {"field": f"units.{place}", "message": "must be a unit"}
+        fault(f"units.{place}", "must be a unit")
         for place, unit in enumerate(units)
         if not _is_unit(unit)
     ]
     if not faults and len(set(units)) != len(units):
-        faults.append({"field": "units", "message": "must name each unit once"})
+        faults.append(fault("units", "must name each unit once"))
     return faults
 
 
@@ -245,14 +244,17 @@ def reason(play: VallelujahRound, seat: int, move: Move) -> Reason:
     """Why the legal `move` is legal."""
     army = play.armies[seat]
     if move["type"] == "lead":
-        whole = len(move["units"]) > 1
-        detail = "Your army is one battalion." if whole else "The arena is empty: one unit leads."
-        return Reason(_rules_of_lead(move, army), detail, {"units": move["units"]})
+        rules, units = _rules_of_lead(move, army), move["units"]
+        if len(units) > 1:
+            return because(rules, "Your army is one battalion.", units=units)
+        return because(rules, "The arena is empty: one unit leads.", units=units)
     arena = BATTALIONS[play.arena]
     facts: dict[str, Any] = {"arena_strength": arena.strength, "arena_count": arena.size}
     if move["type"] == "take":
-        return Reason(["vallelujah.take"], "You cannot beat this battalion: you take.", facts)
+        return because(["vallelujah.take"], "You cannot beat this battalion: you take.", **facts)
     own = BATTALIONS[mask(move["units"])]
     facts |= {"strength": own.strength, "count": own.size}
-    detail = f"The battalion to beat is {arena.strength}; yours is {own.strength}."
-    return Reason(_rules_of_beat(list(own.names), wins=own.units == army), detail, facts)
+    rules = _rules_of_beat(list(own.names), wins=own.units == army)
+    return because(
+        rules, "The battalion to beat is {arena_strength}; yours is {strength}.", **facts
+    )
