@@ -1,8 +1,8 @@
-"""Halleluja's rules and options, in our own words."""
+"""Halleluja's rules, options and terms, in our own words."""
 
 from __future__ import annotations
 
-from ..rules import Option, Rule, table_options
+from ..rules import Option, Rule, Term, table_options
 from ..table_rules import TABLE_RULES
 
 OPTIONS = (
@@ -25,6 +25,21 @@ OPTIONS = (
         False,
         "Who would draw for an E may answer with an E; the next seat then faces the sum.",
     ),
+)
+
+TERMS = (
+    Term("figure", "A", "the understanding Abbot"),
+    Term("figure", "B", "the cheerful Cook"),
+    Term("figure", "C", "the grumpy Old Man"),
+    Term("figure", "D", "the dancing Brother"),
+    Term("figure", "E", "the annoyed little monk"),
+    Term("figure", "F", "the little monk in the garden"),
+    Term("figure", "G", "the little monk with mitre and abbot's staff"),
+    Term("figure", "H", "the sitting little monk"),
+    Term("symbol", "apple", "apple"),
+    Term("symbol", "clover", "clover"),
+    Term("symbol", "rose", "rose"),
+    Term("symbol", "strawberry", "strawberry"),
 )
 
 RULES = (

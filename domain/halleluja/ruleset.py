@@ -14,7 +14,8 @@ from . import moves
 from .cards import CARDS, NAMES, SYMBOLS, names
 from .judging import PERFORMERS, record_pile
 from .round import EVOLVERS, HallelujaRound, dealt
-from .rules import OPTIONS, RULES
+from .rules import OPTIONS, RULES, TERMS
+from .wording_de import GERMAN
 
 
 class Halleluja(Ruleset):
@@ -31,6 +32,8 @@ class Halleluja(Ruleset):
     turn_limit = 500
     options = OPTIONS
     rules = RULES
+    terms = TERMS
+    translations = {"de": GERMAN}
     evolvers = TABLE_EVOLVERS | EVOLVERS
     performers = PERFORMERS
     free_moves = frozenset({"exclaim"})

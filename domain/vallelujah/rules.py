@@ -1,8 +1,8 @@
-"""Vallelujah's rules and options, in our own words."""
+"""Vallelujah's rules, options and terms, in our own words."""
 
 from __future__ import annotations
 
-from ..rules import Option, Rule, table_options
+from ..rules import Option, Rule, Term, table_options
 from ..table_rules import TABLE_RULES
 
 OPTIONS = (
@@ -13,6 +13,15 @@ OPTIONS = (
         False,
         "An army that is one battalion may be led whole, which wins the round.",
     ),
+)
+
+TERMS = (
+    Term("banner", "crimson", "crimson"),
+    Term("banner", "azure", "azure"),
+    Term("banner", "forest", "forest"),
+    Term("banner", "gold", "gold"),
+    Term("banner", "slate", "slate"),
+    Term("banner", "coral", "coral"),
 )
 
 RULES = (

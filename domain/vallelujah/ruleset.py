@@ -11,8 +11,9 @@ from ..state import Game
 from . import moves
 from .judging import PERFORMERS
 from .round import EVOLVERS, VallelujahRound, dealt
-from .rules import OPTIONS, RULES
+from .rules import OPTIONS, RULES, TERMS
 from .units import UNITS, in_byte_order, names
+from .wording_de import GERMAN
 
 
 class Vallelujah(Ruleset):
@@ -29,6 +30,8 @@ class Vallelujah(Ruleset):
     turn_limit = 300
     options = OPTIONS
     rules = RULES
+    terms = TERMS
+    translations = {"de": GERMAN}
     evolvers = TABLE_EVOLVERS | EVOLVERS
     performers = PERFORMERS
 
