@@ -99,16 +99,16 @@ def authenticate(access: Access, *, again: bool = False) -> Caller | None:
 
 
 def unauthenticated(
-    detail: str = "This needs a token: Authorization: Bearer abbot_…",
+    template: str = "This needs a token: Authorization: Bearer abbot_…",
 ) -> Problem:
     """401 for a request without a token that needs one."""
     return Problem(
         "unauthenticated",
-        detail,
+        template,
         headers={"WWW-Authenticate": 'Bearer realm="abbot"'},
     )
 
 
-def _bad_token(detail: str) -> Problem:
+def _bad_token(template: str) -> Problem:
     challenge = 'Bearer realm="abbot", error="invalid_token"'
-    return Problem("unauthenticated", detail, headers={"WWW-Authenticate": challenge})
+    return Problem("unauthenticated", template, headers={"WWW-Authenticate": challenge})

@@ -15,7 +15,7 @@ from eventstore.errors import GameNotFound, KeyReused
 from eventstore.executor import Outcome
 from eventstore.store import Idempotency
 
-from . import access, etags, presenting, responses
+from . import access, etags, languages, presenting, responses
 from .operation import Call
 from .problems import Problem, not_found
 from .services import services
@@ -127,7 +127,7 @@ def refusal(refused: Refused, game: Game | None, call: Call) -> Problem:
     if refused.attempt_id is not None:
         problem.more["attempt_id"] = refused.attempt_id
     if game is not None and refused.rule is not None:
-        problem.more["wording"] = wording(game, refused.rule)
+        problem.more["wording"] = wording(game, refused.rule, languages.preferred())
     if game is None or problem.status not in (409, 422) or refused.code == "validation":
         return problem
     problem.more["version"] = game.version

@@ -17,7 +17,7 @@ def finish(document: Document) -> None:
     """Add what follows from the rest: names, links, headers of all answers; drop what is unused."""
     _name_types(document)
     _spell_patterns(document)
-    _add_request_ids(document)
+    _add_common_headers(document)
     _add_links(document)
     _drop_unused(document, "headers", "parameters", "responses", "links")
 
@@ -74,10 +74,11 @@ def _spell_patterns(value: Any) -> None:
             _spell_patterns(inner)
 
 
-def _add_request_ids(document: Document) -> None:
-    """Every call takes an id, and every answer has it."""
+def _add_common_headers(document: Document) -> None:
+    """Every call takes an id and a language, and every answer has the id."""
     for item in document["paths"].values():
-        item.setdefault("parameters", []).append(reference("parameters", "RequestId"))
+        common = [reference("parameters", name) for name in ("RequestId", "AcceptLanguage")]
+        item.setdefault("parameters", []).extend(common)
     answers = list(document["components"]["responses"].values())
     for _, _, operation in operations(document):
         answers += [each for each in operation["responses"].values() if "$ref" not in each]

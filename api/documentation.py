@@ -38,6 +38,13 @@ you do not know. This document is at `/openapi.json` and
 """.strip()
 
 PARAMETERS: dict[str, dict[str, Any]] = {
+    "AcceptLanguage": {
+        "in": "header",
+        "name": "Accept-Language",
+        "description": "In which language rules, refusals and reasons are worded: `en`, which is "
+        "the default, or `de`; weights as in RFC 9110.",
+        "schema": {"type": "string", "examples": ["de-AT, de;q=0.9, en;q=0.5"]},
+    },
     "IdempotencyKey": {
         "in": "header",
         "name": "Idempotency-Key",
@@ -73,6 +80,10 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 }
 
 HEADERS: dict[str, dict[str, Any]] = {
+    "Content-Language": {
+        "description": "The language of the wording.",
+        "schema": {"type": "string", "examples": ["en"]},
+    },
     "ETag": {
         "description": 'The version, as `"17"`.',
         "schema": {"type": "string"},
@@ -292,9 +303,8 @@ def _problem_response(status: int, codes: list[str]) -> dict[str, Any]:
         "description": f"{listed}.",
         "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    headers = _STATUS_HEADERS.get(status, ())
-    if headers:
-        response["headers"] = {name: _header(name) for name in headers}
+    headers = ("Content-Language", *_STATUS_HEADERS.get(status, ()))
+    response["headers"] = {name: _header(name) for name in headers}
     return response
 
 

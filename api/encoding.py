@@ -9,6 +9,8 @@ import orjson
 from flask import Response, current_app
 from flask.json.provider import JSONProvider
 
+from domain.wording import Sentence
+
 from .problems import Problem
 
 MEDIA_TYPE = "application/json"
@@ -41,7 +43,10 @@ def parse(body: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         if "depth limit" in error.msg:
             raise _too_deep() from None
-        raise Problem("malformed-json", f"Line {error.lineno}: {error.msg}.") from None
+        raise Problem(
+            "malformed-json",
+            Sentence("Line {line}: {fault}.", line=error.lineno, fault=error.msg),
+        ) from None
     if _depth(value) > MAX_DEPTH:
         raise _too_deep()
     # orjson keeps the last of two equal names silently; this second look finds them.
@@ -50,7 +55,10 @@ def parse(body: bytes) -> Any:
 
 
 def _too_deep() -> Problem:
-    return Problem("malformed-request", f"The body is nested deeper than {MAX_DEPTH} levels.")
+    return Problem(
+        "malformed-request",
+        Sentence("The body is nested deeper than {most} levels.", most=MAX_DEPTH),
+    )
 
 
 def _depth(value: Any) -> int:
@@ -72,4 +80,7 @@ def _no_name_twice(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _refuse_twice(name: str) -> NoReturn:
-    raise Problem("malformed-json", f"The name {name[:64]!r} stands twice in one object.")
+    raise Problem(
+        "malformed-json",
+        Sentence("The name {name} stands twice in one object.", name=repr(name[:64])),
+    )

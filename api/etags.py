@@ -6,6 +6,8 @@ import re
 
 from flask import Response, request
 
+from domain.wording import Sentence
+
 from .problems import Problem
 
 _TAG = re.compile(r'(?P<weak>W/)?"(?P<tag>[\x21\x23-\x7e\x80-\xff]*)"')
@@ -25,12 +27,13 @@ def _tags(header: str) -> list[tuple[bool, str]] | None:
         match = _TAG.match(text, position)
         if match is None or text[match.end() : match.end() + 1] not in ("", ",", " ", "\t"):
             raise Problem(
-                "malformed-request", f'{header} must be "*" or a list of quoted entity tags.'
+                "malformed-request",
+                Sentence('{header} must be "*" or a list of quoted entity tags.', header=header),
             )
         tags.append((match["weak"] is not None, match["tag"]))
         position = match.end()
     if not tags:
-        raise Problem("malformed-request", f"{header} is empty.")
+        raise Problem("malformed-request", Sentence("{header} is empty.", header=header))
     return tags
 
 
@@ -55,7 +58,7 @@ def require_match(version: int) -> None:
         return
     raise Problem(
         "precondition-failed",
-        f"The game is at version {version} now.",
+        Sentence("The game is at version {version} now.", version=version),
         headers={"ETag": f'"{version}"'},
         version=version,
     )

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 from flask import Flask, current_app
 
+from domain.wording import Sentence
+
 from .allowances import Allowances
 from .operation import Call
 from .problems import Problem
@@ -46,9 +48,16 @@ class Holding:
             )
             if not held.answered:
                 if held.games + coming > self._games:
-                    raise _too_many(f"You have seats in {held.games} tables and running games")
+                    raise _too_many(
+                        "You have seats in {count} tables and running games; that is the most at a "
+                        "time.",
+                        held.games,
+                    )
                 if hosting and held.lobbies + coming > self._lobbies:
-                    raise _too_many(f"You are host of {held.lobbies} tables in the lobby")
+                    raise _too_many(
+                        "You are host of {count} tables in the lobby; that is the most at a time.",
+                        held.lobbies,
+                    )
             yield
         finally:
             with self._lock:
@@ -57,10 +66,10 @@ class Holding:
                     del self._coming[player_id]
 
 
-def _too_many(fact: str) -> Problem:
+def _too_many(template: str, count: int) -> Problem:
     return Problem(
         "rate-limited",
-        f"{fact}; that is the most at a time.",
+        Sentence(template, count=count),
         headers={"Retry-After": str(RETRY_SECONDS)},
     )
 

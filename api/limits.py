@@ -6,6 +6,8 @@ from flask import Flask, request
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import HTTPException
 
+from domain.wording import Sentence
+
 from .problems import Problem, not_found
 
 MAX_BODY = 64 * 1024
@@ -42,9 +44,9 @@ def _body() -> bytes:
         raise _broken("The body is not chunked as it says.") from None
 
 
-def _broken(detail: str) -> Problem:
+def _broken(template: str) -> Problem:
     """400 for a body whose end is not known."""
-    return Problem("malformed-request", detail)
+    return Problem("malformed-request", template)
 
 
 def register(app: Flask) -> None:
@@ -59,10 +61,18 @@ def register(app: Flask) -> None:
         announced = request.content_length
         if (announced or 0) > MAX_BODY or (received := len(_body())) > MAX_BODY:
             _drain()
-            raise Problem("too-large", f"A body may have at most {MAX_BODY} bytes.")
+            raise Problem(
+                "too-large", Sentence("A body may have at most {most} bytes.", most=MAX_BODY)
+            )
         if announced is not None and received < announced:
             # RFC 9112, section 8: what was cut off was not meant to be carried out like that.
-            raise _broken(f"The body ends after {received} of {announced} bytes.")
+            raise _broken(
+                Sentence(
+                    "The body ends after {received} of {announced} bytes.",
+                    received=received,
+                    announced=announced,
+                )
+            )
         raw_path = str(request.environ.get("RAW_URI", "")).partition("?")[0].lower()
         if "%2f" in raw_path or "%5c" in raw_path:
             raise not_found("There is no such path.")

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from flask import Response
 
+from domain.wording import Sentence
+
 from . import paging, responses
 from .auth import SCOPES, new_token, token_hash
 from .documentation import Blueprint
@@ -89,7 +91,9 @@ def create_token(call: Call) -> Response:
     scopes = _ordered(call.fields.get("scopes", caller.scopes))
     beyond = [scope for scope in scopes if scope not in caller.scopes]
     if beyond:
-        raise forbidden(f"The token that asks has not the scope {beyond[0]} itself.")
+        raise forbidden(
+            Sentence("The token that asks has not the scope {scope} itself.", scope=beyond[0])
+        )
     token = new_token()
     token_id = services().players.issue(caller.player_id, token_hash(token), scopes)
     body = {"token_id": token_id, "token": token, "scopes": scopes}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from domain.wording import Sentence
+
 MAX_LENGTH = 64
 """Characters, after normalisation."""
 
@@ -12,27 +14,27 @@ _JOINERS = "\u200c\u200d"
 # Letters and symbols by category that show nothing.
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"
 _REFUSED = {
-    "Cc": "control characters",
-    "Cf": "invisible format characters",
-    "Cn": "unassigned characters",
-    "Co": "private-use characters",
-    "Cs": "surrogates",
-    "Zl": "line separators",
-    "Zp": "paragraph separators",
+    "Cc": Sentence("control characters"),
+    "Cf": Sentence("invisible format characters"),
+    "Cn": Sentence("unassigned characters"),
+    "Co": Sentence("private-use characters"),
+    "Cs": Sentence("surrogates"),
+    "Zl": Sentence("line separators"),
+    "Zp": Sentence("paragraph separators"),
 }
 
 
 def normalised(name: str) -> str:
-    """`name` in NFC without spaces at its ends; ValueError with the reason if it is refused."""
+    """`name` in NFC without spaces at its ends; ValueError with a `Sentence` if it is refused."""
     name = unicodedata.normalize("NFC", name).strip(" ")
     if not 1 <= len(name) <= MAX_LENGTH:
-        raise ValueError(f"Must have 1 to {MAX_LENGTH} characters.")
+        raise ValueError(Sentence("Must have 1 to {most} characters.", most=MAX_LENGTH))
     for character in name:
         reason = _REFUSED.get(unicodedata.category(character))
         if reason and character not in _JOINERS:
-            raise ValueError(f"Must not have {reason}.")
+            raise ValueError(Sentence("Must not have {what}.", what=reason))
     if not any(_is_visible(character) for character in name):
-        raise ValueError("Must have something to see in it.")
+        raise ValueError(Sentence("Must have something to see in it."))
     return name
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from flask import request
 from werkzeug.http import parse_options_header
 
+from domain.wording import Sentence
+
 from . import encoding
 from .problems import Problem
 
@@ -25,7 +27,7 @@ def acceptable(offered: tuple[str, ...]) -> str:
     ]
     best = max(offered, key=lambda media: _quality(media, ranges))
     if _quality(best, ranges) <= 0:
-        raise Problem("not-acceptable", f"What is on offer: {', '.join(offered)}.")
+        raise Problem("not-acceptable", Sentence("What is on offer: {offered}.", offered=offered))
     return best
 
 

@@ -21,6 +21,7 @@ import structlog
 from flask import Response, after_this_request, request
 from werkzeug.http import http_date
 
+from domain.wording import Sentence, joined, sentence
 from eventstore.players import Caller
 
 from . import encoding, etags, negotiation
@@ -29,6 +30,9 @@ from .problems import Problem, forbidden, invalid
 
 View = Callable[..., Response]
 Schema = type[marshmallow.Schema]
+
+_UNKNOWN_FIELD = Sentence("Unknown field.")
+_UNKNOWN_PARAMETER = Sentence("Unknown query parameter.")
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -128,7 +132,7 @@ class Call:
     def require_scope(self, scope: str) -> None:
         """403 unless the token has `scope`."""
         if self.caller is not None and scope not in self.caller.scopes:
-            raise forbidden(f"This token has not the scope {scope}.")
+            raise forbidden(Sentence("This token has not the scope {scope}.", scope=scope))
 
     def require_play(self) -> None:
         """403 for a token that may only read."""
@@ -136,12 +140,12 @@ class Call:
 
     def validate(self) -> None:
         """Set `fields` and `query`; a 422 that names every fault in either."""
-        errors: list[tuple[str, str]] = []
+        errors: list[tuple[str, Sentence]] = []
         names = [name for name, _ in self.asked]
         for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-            errors.append((name, "May stand only once in the query."))
-        self.query = _load(self.operation.query, dict(self.asked), "query parameter", errors)
-        self.fields = _load(self.operation.body, self.sent, "field", errors)
+            errors.append((name, Sentence("May stand only once in the query.")))
+        self.query = _load(self.operation.query, dict(self.asked), _UNKNOWN_PARAMETER, errors)
+        self.fields = _load(self.operation.body, self.sent, _UNKNOWN_FIELD, errors)
         if errors:
             raise invalid(*errors)
 
@@ -215,26 +219,33 @@ def _instance(schema: Schema) -> marshmallow.Schema:
 
 
 def _load(
-    schema: Schema | None, values: Mapping[str, Any], kind: str, errors: list[tuple[str, str]]
+    schema: Schema | None,
+    values: Mapping[str, Any],
+    unknown: Sentence,
+    errors: list[tuple[str, Sentence]],
 ) -> dict[str, Any]:
     if schema is None:
-        errors += [(name, f"Unknown {kind}.") for name in values]
+        errors += [(name, unknown) for name in values]
         return {}
     try:
         loaded: dict[str, Any] = _instance(schema).load(values)
     except marshmallow.ValidationError as error:
-        errors += _flat(error.normalized_messages(), kind)
+        errors += _flat(error.normalized_messages(), unknown)
         return {}
     return loaded
 
 
-def _flat(messages: Mapping[Any, Any], kind: str, path: str = "") -> list[tuple[str, str]]:
-    flat: list[tuple[str, str]] = []
+def _flat(
+    messages: Mapping[Any, Any], unknown: Sentence, path: str = ""
+) -> list[tuple[str, Sentence]]:
+    flat: list[tuple[str, Sentence]] = []
     for name, inner in messages.items():
         at = ".".join(part for part in (path, str(name)) if part and part != "_schema")
         if isinstance(inner, Mapping):
-            flat += _flat(inner, kind, at)
+            flat += _flat(inner, unknown, at)
         else:
-            told = " ".join(str(each) for each in inner)
-            flat.append((at, f"Unknown {kind}." if told == "Unknown field." else told))
+            told = [sentence(template) for template in inner]
+            if told == [_UNKNOWN_FIELD]:
+                told = [unknown]
+            flat.append((at, told[0] if len(told) == 1 else joined(" ", told)))
     return flat

@@ -10,6 +10,8 @@ from uuid import UUID
 
 from flask import Response, request
 
+from domain.wording import Sentence
+
 from . import responses
 from .problems import invalid
 
@@ -28,7 +30,7 @@ def read_cursor(text: str | None) -> str | None:
     except (ValueError, binascii.Error):
         given = None
     if given is None or given.version != 7 or cursor(str(given)) != text:
-        raise invalid(("cursor", "Unknown cursor."))
+        raise invalid(("cursor", Sentence("Unknown cursor.")))
     return str(given)
 
 

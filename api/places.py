@@ -6,6 +6,8 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 
+from domain.wording import Sentence
+
 from .problems import Problem
 
 RETRY_SECONDS = 5
@@ -74,11 +76,15 @@ class Places:
     def _require_room(self, owner: str | None, *, anonymous: bool) -> None:
         most = self._address if anonymous else self._each
         if owner is not None and self._taken[owner] >= most:
-            who = "From your address without a token" if anonymous else "You have"
-            what = "streams and waits are open" if anonymous else "streams and waits open"
+            template = (
+                "From your address without a token {most} streams and waits are open; that is the "
+                "most at a time."
+                if anonymous
+                else "You have {most} streams and waits open; that is the most at a time."
+            )
             raise Problem(
                 "rate-limited",
-                f"{who} {most} {what}; that is the most at a time.",
+                Sentence(template, most=most),
                 headers={"Retry-After": str(RETRY_SECONDS)},
             )
         spectators_full = anonymous and self._anonymous >= max(1, self._most // 2)

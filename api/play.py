@@ -15,6 +15,7 @@ from domain.commands import (
     Resign,
     StartGame,
 )
+from domain.explaining import wording
 from domain.game import (
     Explanation,
     Game,
@@ -29,7 +30,7 @@ from eventstore.errors import GameNotFound, KeyReused
 from eventstore.executor import Outcome
 from eventstore.store import Loaded
 
-from . import access, changing, metrics, presenting, responses
+from . import access, changing, languages, metrics, presenting, responses
 from .documentation import Blueprint
 from .holding import holding
 from .operation import Answer, Call, operation
@@ -189,7 +190,11 @@ def list_legal_moves(call: Call, game_id: str) -> Response:
 @operation(
     "makeMove",
     answers={
-        200: Answer("With `dry_run`: the move would be legal.", move_schemas.DryRun, ("ETag",)),
+        200: Answer(
+            "With `dry_run`: the move would be legal.",
+            move_schemas.DryRun,
+            ("ETag", "Content-Language"),
+        ),
         201: Answer("The move is made.", event_schemas.MadeMove, ("Location", "ETag")),
     },
     body=move_schemas.Move,
@@ -274,11 +279,11 @@ def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Respo
         "legal": True,
         "rules": explanation.rules,
         "rule": explanation.rule,
-        "wording": explanation.wording,
-        "detail": explanation.detail,
+        "wording": wording(game, explanation.rule, languages.preferred()),
+        "detail": languages.told(explanation.detail),
         "facts": explanation.facts,
     }
-    response = responses.json(body)
+    response = languages.speaking(responses.json(body))
     response.headers["ETag"] = f'"{game.version}"'
     return response
 

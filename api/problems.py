@@ -9,6 +9,10 @@ import orjson
 from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 
+from domain.wording import Sentence, joined, sentence
+
+from . import languages
+
 MAX_ERRORS = 50
 """So many faults are told at a time."""
 MAX_FIELD_NAME = 100
@@ -71,14 +75,15 @@ _STATUS_CODES = {
 
 
 class Problem(Exception):
-    """An answer that is an error. `more` are the members beside the standard ones."""
+    """An answer that is an error, told in the language of the caller by a template without facts
+    or a `Sentence`. `more` are the members beside the standard ones."""
 
     def __init__(
-        self, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any
+        self, code: str, template: str, *, headers: dict[str, str] | None = None, **more: Any
     ) -> None:
-        super().__init__(detail)
+        super().__init__(template)
         self.code = code
-        self.detail = detail
+        self.detail = sentence(template)
         self.headers = headers or {}
         self.more = more
 
@@ -92,44 +97,50 @@ class Problem(Exception):
         g.problem_code = self.code
         body = {
             "type": f"/problems/{self.code}",
-            "title": kind.title,
+            "title": languages.told(kind.title),
             "status": kind.status,
-            "detail": self.detail,
+            "detail": languages.told(self.detail),
             "code": self.code,
         }
         body.update((name, value) for name, value in self.more.items() if value is not None)
+        if "errors" in body:
+            body["errors"] = [
+                {**error, "message": languages.told(error["message"])} for error in body["errors"]
+            ]
         response = current_app.response_class(
             orjson.dumps(body), status=kind.status, mimetype=MEDIA_TYPE
         )
         response.headers.update(self.headers)
-        return response
+        return languages.speaking(response)
 
 
-def not_found(detail: str = "There is nothing here that you may see.") -> Problem:
+def not_found(template: str = "There is nothing here that you may see.") -> Problem:
     """404, also for what exists but is not the caller's to see."""
-    return Problem("not-found", detail)
+    return Problem("not-found", template)
 
 
-def forbidden(detail: str) -> Problem:
-    return Problem("forbidden", detail)
+def forbidden(template: str) -> Problem:
+    return Problem("forbidden", template)
 
 
-def invalid(*errors: tuple[str, str]) -> Problem:
+def invalid(*errors: tuple[str, Sentence]) -> Problem:
     """422 with the fields at fault, each with what is wrong with it."""
     listed = [
         {"field": field[:MAX_FIELD_NAME], "message": message}
         for field, message in errors[:MAX_ERRORS]
     ]
-    detail = "; ".join(f"{each['field']}: {each['message']}" for each in listed[:5])
-    return Problem("validation", detail or "The request is not valid.", errors=listed)
+    if not listed:
+        return Problem("validation", "The request is not valid.", errors=listed)
+    told = (joined(": ", (each["field"], each["message"])) for each in listed[:5])
+    return Problem("validation", joined("; ", told), errors=listed)
 
 
 def unavailable(
-    detail: str = "The service cannot answer this at the moment; try again.",
+    template: str = "The service cannot answer this at the moment; try again.",
 ) -> Problem:
     return Problem(
         "unavailable",
-        detail,
+        template,
         headers={"Retry-After": "1"},
     )
 
@@ -141,20 +152,20 @@ def from_http(error: HTTPException) -> Problem:
     if code is None:
         code = "malformed-request" if 400 <= status < 500 else "internal"
     details = {
-        404: "There is no such path.",
-        405: f"{request.method} is not allowed here.",
-        413: "The body is too large.",
+        404: Sentence("There is no such path."),
+        405: Sentence("{method} is not allowed here.", method=request.method),
+        413: Sentence("The body is too large."),
     }
-    detail = details.get(status, "The request cannot be understood.")
+    template = details.get(status, Sentence("The request cannot be understood."))
     if code == "internal":
-        detail = "The request could not be served."
+        template = Sentence("The request could not be served.")
     # Allow and Retry-After travel in the framework's own headers.
     headers = {
         name: value
         for name, value in error.get_headers(request.environ)
         if name.lower() not in ("content-type", "content-length")
     }
-    return Problem(code, detail, headers=headers)
+    return Problem(code, template, headers=headers)
 
 
 def register(app: Flask) -> None:

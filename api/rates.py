@@ -20,6 +20,8 @@ from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.storage import Storage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter
 
+from domain.wording import Sentence
+
 from . import addresses
 from .allowances import Allowances
 from .logs import log
@@ -100,11 +102,12 @@ class Windows(Storage):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """So many requests in a window of time for each key; `name` is what clients see."""
+    """So many requests in a window of time for each key; `name` is what clients see, `template`
+    what they are told with the facts `quota` and `seconds` when the window is full."""
 
     name: str
     item: RateLimitItem
-    whose: str
+    template: str
 
     @property
     def quota(self) -> int:
@@ -140,11 +143,32 @@ class Rates:
     def __post_init__(self) -> None:
         allowed = self.allowances
         minute, hour = RateLimitItemPerMinute, RateLimitItemPerHour
-        self.token = _policy("token", minute, allowed.requests_per_token, "for this token")
-        self.app = _policy("app", minute, allowed.requests_per_app, "for this app")
-        self.address = _policy("address", minute, allowed.requests_per_address, "from this address")
+        self.token = _policy(
+            "token",
+            minute,
+            allowed.requests_per_token,
+            "{quota} requests are taken for this token in one minute; "
+            "try again in {seconds} seconds.",
+        )
+        self.app = _policy(
+            "app",
+            minute,
+            allowed.requests_per_app,
+            "{quota} requests are taken for this app in one minute; try again in {seconds} seconds.",
+        )
+        self.address = _policy(
+            "address",
+            minute,
+            allowed.requests_per_address,
+            "{quota} requests are taken from this address in one minute; "
+            "try again in {seconds} seconds.",
+        )
         self.registrations = _policy(
-            "registrations", hour, allowed.registrations_per_address, "from this address"
+            "registrations",
+            hour,
+            allowed.registrations_per_address,
+            "{quota} players may register from this address in one hour; "
+            "try again in {seconds} seconds.",
         )
         self._own = FixedWindowRateLimiter(Windows())
         if allowed.store:
@@ -188,9 +212,9 @@ class Rates:
 
 
 def _policy(
-    name: str, kind: Callable[[int], RateLimitItem], quota: int, whose: str
+    name: str, kind: Callable[[int], RateLimitItem], quota: int, template: str
 ) -> Policy | None:
-    return Policy(name, kind(quota), whose) if quota else None
+    return Policy(name, kind(quota), template) if quota else None
 
 
 def _store(url: str) -> Storage:
@@ -211,11 +235,9 @@ def _standing(limiter: FixedWindowRateLimiter, policy: Policy, key: str) -> Stan
 
 def _too_many(standing: Standing) -> Problem:
     policy, seconds = standing.policy, standing.reset_seconds
-    span = "minute" if policy.seconds == 60 else "hour"
-    what = "players may register" if policy.name == "registrations" else "requests are taken"
     return Problem(
         "rate-limited",
-        f"{policy.quota} {what} {policy.whose} in one {span}; try again in {seconds} seconds.",
+        Sentence(policy.template, quota=policy.quota, seconds=seconds),
         headers={"Retry-After": str(seconds)},
     )
 

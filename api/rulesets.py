@@ -9,7 +9,7 @@ from flask import Response
 from domain.registry import RULESETS
 from domain.ruleset import Ruleset
 
-from . import responses
+from . import languages, responses
 from .auth import Access
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
@@ -20,6 +20,7 @@ blueprint = Blueprint("rulesets", __name__, description="The games and their rul
 
 
 def _shown(rules: Ruleset) -> dict[str, Any]:
+    language = languages.preferred()
     return {
         "ruleset": rules.id,
         "ruleset_version": rules.name,
@@ -29,13 +30,19 @@ def _shown(rules: Ruleset) -> dict[str, Any]:
         "options": [
             {
                 name: value
-                for name in ("name", "type", "default", "minimum", "maximum", "meaning")
+                for name in ("name", "type", "default", "minimum", "maximum")
                 if (value := getattr(option, name)) is not None
             }
+            | {"meaning": rules.meaning(option, language)}
             for option in rules.options
         ],
         "rules": [
-            {"id": rule.id, "wording": rule.wording, "source": rule.source} for rule in rules.rules
+            {"id": rule.id, "wording": rules.wording(rule.id, language), "source": rule.source}
+            for rule in rules.rules
+        ],
+        "terms": [
+            {"kind": term.kind, "id": term.id, "name": rules.term(term, language)}
+            for term in rules.terms
         ],
     }
 
@@ -44,7 +51,7 @@ def _shown(rules: Ruleset) -> dict[str, Any]:
 @operation(
     "listRulesets",
     access=Access.OPTIONAL,
-    answers={200: Answer("All rulesets.", RulesetList, ("ETag",))},
+    answers={200: Answer("All rulesets.", RulesetList, ("ETag", "Content-Language"))},
     if_none_match=True,
 )
 def list_rulesets(call: Call) -> Response:
@@ -53,14 +60,15 @@ def list_rulesets(call: Call) -> Response:
     Each with its seats, cards, options, and every rule and ruling as refusals cite it.
     """
     call.validate()
-    return responses.tagged({"items": [_shown(rules) for rules in RULESETS.values()]})
+    shown = [_shown(rules) for rules in RULESETS.values()]
+    return languages.speaking(responses.tagged({"items": shown}))
 
 
 @blueprint.route("/rulesets/<name:ruleset>", methods=["GET"])
 @operation(
     "getRuleset",
     access=Access.OPTIONAL,
-    answers={200: Answer("The ruleset.", RulesetInfo, ("ETag",))},
+    answers={200: Answer("The ruleset.", RulesetInfo, ("ETag", "Content-Language"))},
     problems=("not-found",),
     if_none_match=True,
 )
@@ -73,4 +81,4 @@ def get_ruleset(call: Call, ruleset: str) -> Response:
     if rules is None:
         raise not_found("There is no such ruleset.")
     call.validate()
-    return responses.tagged(_shown(rules))
+    return languages.speaking(responses.tagged(_shown(rules)))

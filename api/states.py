@@ -6,6 +6,7 @@ from flask import Response
 
 from domain.game import fold
 from domain.redaction import Viewer
+from domain.wording import Sentence
 
 from . import access, presenting, responses
 from .auth import Access
@@ -49,7 +50,7 @@ def get_state(call: Call, game_id: str, version: int) -> Response:
     events = store.events(game_id, 0, version)
     then = fold(game_id, events)
     if seat is not None and seat not in then.seats:
-        raise invalid(("seat", "Nobody sat there then."))
+        raise invalid(("seat", Sentence("Nobody sat there then.")))
     event = events[-1]
     viewer = Viewer(seat) if seat is not None else access.replaying(game, call)
     body = presenting.game(then, viewer, now=event.at, head_hash=event.hash)

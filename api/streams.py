@@ -17,6 +17,7 @@ from domain import times
 from domain.events import Recorded
 from domain.evolution import ENDINGS
 from domain.redaction import Viewer
+from domain.wording import Sentence
 from eventstore.errors import Unavailable
 from eventstore.invites import code_hash
 from eventstore.store import Loaded
@@ -101,7 +102,7 @@ def stream_events(call: Call, game_id: str) -> Response:
     _use_ticket(call, game_id)
     loaded = access.load(call, game_id)
     if "ticket" in call.query and "Authorization" in request.headers:
-        raise invalid(("ticket", "Does not go with a token."))
+        raise invalid(("ticket", Sentence("Does not go with a token.")))
     after = _last_event_id(call.query["after"])
     if loaded.game.over and after >= loaded.game.version:
         return responses.nothing()

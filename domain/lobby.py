@@ -233,8 +233,8 @@ def _option_errors(rules: Ruleset, options: Mapping[str, Any]) -> list[dict[str,
     for name, value in options.items():
         if name not in known:
             errors.append(fault(f"options.{name}", "is no option of this game"))
-        elif wrong := known[name].fault(value):
-            errors.append(fault(f"options.{name}", wrong))
+        elif template := known[name].fault(value):
+            errors.append(fault(f"options.{name}", template))
     return errors
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-ENGLISH = "en"
+ENGLISH, GERMAN = "en", "de"
+"""Languages by their tags (BCP 47)."""
 
 
 class Sentence(str):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-GERMAN = "de"
-
 RULES = {
     "table.seats": (
         "Die Sitze sind ab 0 nummeriert. Wer dazukommt, nimmt den niedrigsten freien, und niemand "
@@ -38,9 +36,9 @@ RULES = {
         "die zugleich gesendet werden, zählt genau einer."
     ),
     "table.turn-timer": (
-        "Ein Zug ist so viele Sekunden, wie der Tisch dafür gibt, nach dem Ereignis fällig, mit dem "
-        "er begann, der erste einer Runde erst nach der Pause dazu. Genau zur Frist zählt ein Zug "
-        "noch, später nicht mehr."
+        "Ein Zug ist so viele Sekunden, wie der Tisch dafür gibt, nach dem Ereignis fällig, mit "
+        "dem er begann, der erste einer Runde erst nach der Pause dazu. Genau zur Frist zählt ein "
+        "Zug noch, später nicht mehr."
     ),
     "table.auto-pick": (
         "Läuft die Zeit eines Zuges ab, wird für den Sitz gespielt: Erlaubte Züge werden mit dem "

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from api import languages
+from tests import sentences
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -44,3 +47,11 @@ def test_launcher_starts_with_the_standard_library_alone() -> None:
         [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_every_sentence_is_translated() -> None:
+    """The rest about wording is in `test_wording`; this is for whoever writes a new sentence."""
+    for language in languages.LANGUAGES[1:]:
+        known = languages.catalogue(language).sentences
+        missing = [(at, each) for each, at in sentences.templates().items() if each not in known]
+        assert missing == [], "add them to a wording module"

@@ -9,6 +9,7 @@ import marshmallow
 from marshmallow import fields, validate
 
 from domain.disputes import CLAIMS, OUTCOMES
+from domain.wording import Sentence
 
 from .attempts import MoveAttempt
 from .events import AnyEvent
@@ -41,7 +42,7 @@ class NewDispute(Request):
     version = integer("The event that is disputed.", validate=validate.Range(1, 2**31 - 1))
     attempt_id = text(
         "The refused move of one's own that is disputed.",
-        validate=validate.Regexp(_ID, error="Must be an id as listed."),
+        validate=validate.Regexp(_ID, error=Sentence("Must be an id as listed.")),
         metadata={"format": "uuid"},
     )
     statement = text("What is wrong, for people.", required=True, validate=_WORDS)
@@ -58,9 +59,11 @@ class NewDispute(Request):
     @marshmallow.validates_schema
     def _one_thing(self, data: dict[str, Any], **_: Any) -> None:
         if ("version" in data) == ("attempt_id" in data):
-            raise marshmallow.ValidationError("Name either a version or an attempt_id.", "version")
+            raise marshmallow.ValidationError(
+                Sentence("Name either a version or an attempt_id."), "version"
+            )
         if "receipt" in data and "attempt_id" in data:
-            raise marshmallow.ValidationError("Goes with a version only.", "receipt")
+            raise marshmallow.ValidationError(Sentence("Goes with a version only."), "receipt")
 
 
 class NewResolution(Request):

@@ -8,6 +8,8 @@ from typing import Any
 import marshmallow
 from marshmallow import fields, validate
 
+from domain.wording import Sentence
+
 from .. import names
 
 
@@ -16,6 +18,21 @@ class Request(marshmallow.Schema):
 
     class Meta:
         unknown = marshmallow.RAISE
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        _let_speak(field_obj)
+
+
+def _let_speak(field: fields.Field[Any]) -> None:
+    """Have the library's checks of bounds say what is wrong by a template and facts."""
+    for each in field.validators:
+        if isinstance(each, validate.Range | validate.Length) and each.error is None:
+            bounds = {name: getattr(each, name) for name in ("min", "max")}
+            given = {name: bound for name, bound in bounds.items() if bound is not None}
+            template = getattr(each, f"message_{'all' if len(given) == 2 else next(iter(given))}")
+            each.error = Sentence(template, **given)
+    if isinstance(field, fields.List):
+        _let_speak(field.inner)
 
 
 class Answered(marshmallow.Schema):
@@ -30,7 +47,7 @@ class Integer(fields.Integer):
 
     def _validated(self, value: Any) -> int:
         if type(value) is not int:
-            raise marshmallow.ValidationError("Must be an integer.")
+            raise marshmallow.ValidationError(Sentence("Must be an integer."))
         return value
 
 
@@ -39,7 +56,7 @@ class Boolean(fields.Boolean):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
         if type(value) is not bool:
-            raise marshmallow.ValidationError("Must be true or false.")
+            raise marshmallow.ValidationError(Sentence("Must be true or false."))
         return value
 
 
@@ -51,7 +68,7 @@ class PlayerName(fields.String):
         try:
             return names.normalised(text)
         except ValueError as error:
-            raise marshmallow.ValidationError(str(error)) from None
+            raise marshmallow.ValidationError(error.args[0]) from None
 
 
 class QueryInteger(fields.Integer):
@@ -61,7 +78,7 @@ class QueryInteger(fields.Integer):
 
     def _validated(self, value: Any) -> int:
         if not isinstance(value, str) or not self._TEXT.fullmatch(value):
-            raise marshmallow.ValidationError("Must be an integer, in plain digits.")
+            raise marshmallow.ValidationError(Sentence("Must be an integer, in plain digits."))
         return int(value)
 
 
@@ -70,7 +87,7 @@ class QueryBoolean(fields.Boolean):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
         if value not in ("true", "false"):
-            raise marshmallow.ValidationError("Must be true or false.")
+            raise marshmallow.ValidationError(Sentence("Must be true or false."))
         return bool(value == "true")
 
 
@@ -91,7 +108,7 @@ def boolean(meaning: str, **more: Any) -> Boolean:
 
 def one_of(meaning: str, values: tuple[str, ...], **more: Any) -> fields.String:
     """A string out of `values`."""
-    message = f"Must be one of {', '.join(values)}."
+    message = Sentence("Must be one of {values}.", values=", ".join(values))
     return text(meaning, validate=validate.OneOf(values, error=message), **more)
 
 
@@ -148,7 +165,7 @@ CLIENT_SEED = re.compile(r"^([0-9a-f]{2}){1,32}$")
 
 def client_seed(meaning: str, **more: Any) -> fields.String:
     """A seat's own seed."""
-    fault = "Must be 1 to 32 bytes in lower-case hex."
+    fault = Sentence("Must be 1 to 32 bytes in lower-case hex.")
     return text(
         meaning,
         validate=[

@@ -11,6 +11,7 @@ from domain.bots import BOTS
 from domain.lobby import TURN_SECONDS
 from domain.registry import RULESETS
 from domain.rules import Option
+from domain.wording import Sentence
 
 from .fields import (
     Answered,
@@ -120,7 +121,7 @@ class NewSeat(Request):
         if "bot" in data:
             for name in ("client_seed", "invite"):
                 if name in data:
-                    raise marshmallow.ValidationError("Does not go with bot.", name)
+                    raise marshmallow.ValidationError(Sentence("Does not go with bot."), name)
 
 
 class SeatChange(Request):
@@ -130,7 +131,7 @@ class SeatChange(Request):
     ready = boolean(
         "True: you are ready again.",
         validate=validate.Equal(
-            True, error="can only be true; a change of the table is what unsets it"
+            True, error=Sentence("can only be true; a change of the table is what unsets it")
         ),
     )
 
@@ -355,9 +356,9 @@ class GamesQuery(Request):
     @marshmallow.validates_schema
     def _waits_for_a_turn(self, data: dict[str, Any], **_: Any) -> None:
         if data.get("wait") and "turn" not in data:
-            raise marshmallow.ValidationError("Goes with turn=me only.", "wait")
+            raise marshmallow.ValidationError(Sentence("Goes with turn=me only."), "wait")
         if data.get("wait") and "cursor" in data:
-            raise marshmallow.ValidationError("Does not go with cursor.", "wait")
+            raise marshmallow.ValidationError(Sentence("Does not go with cursor."), "wait")
 
 
 class GameQuery(Request):

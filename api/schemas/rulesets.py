@@ -44,6 +44,14 @@ class RuleInfo(Answered):
     )
 
 
+class TermInfo(Answered):
+    """What a part of a card's name stands for, as people call it."""
+
+    kind = open_text("What it is.", ("figure", "symbol", "banner"), required=True)
+    id = text("As it is written in a card's name.", required=True, metadata={"examples": ["E"]})
+    name = text("What people call it.", required=True)
+
+
 class RulesetInfo(Answered):
     """A game and its rules."""
 
@@ -58,6 +66,7 @@ class RulesetInfo(Answered):
     cards = texts("Every card or unit, in the unshuffled order.", required=True)
     options = many(OptionInfo, "The settings that a host may choose.", required=True)
     rules = many(RuleInfo, "Every rule and ruling.", required=True)
+    terms = many(TermInfo, "What the parts of the cards' names stand for.", required=True)
 
 
 class RulesetList(Answered):

@@ -14,6 +14,7 @@ from .cards import (
     ANNOYED,
     BIT,
     FIGURE,
+    FIGURES,
     MITRE,
     NAMES,
     SITTING,

@@ -10,12 +10,13 @@ from ..evolution import TABLE_EVOLVERS, AnyEvent
 from ..ruleset import Move, Reason, Ruleset
 from ..state import Game
 from ..unfolding import Unfolding
+from ..wording import GERMAN
 from . import moves
 from .cards import CARDS, NAMES, SYMBOLS, names
 from .judging import PERFORMERS, record_pile
 from .round import EVOLVERS, HallelujaRound, dealt
 from .rules import OPTIONS, RULES, TERMS
-from .wording_de import GERMAN
+from .wording_de import CATALOGUE
 
 
 class Halleluja(Ruleset):
@@ -33,7 +34,7 @@ class Halleluja(Ruleset):
     options = OPTIONS
     rules = RULES
     terms = TERMS
-    translations = {"de": GERMAN}
+    translations = {GERMAN: CATALOGUE}
     evolvers = TABLE_EVOLVERS | EVOLVERS
     performers = PERFORMERS
     free_moves = frozenset({"exclaim"})

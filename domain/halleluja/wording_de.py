@@ -30,8 +30,8 @@ _RULES = {
         "Sitze."
     ),
     "halleluja.deal": (
-        "Jeder Sitz bekommt 5 Karten, einzeln und links vom Geber beginnend. Die nächste Karte wird "
-        "aufgedeckt, ohne Wirkung und ohne Wunsch; der Rest ist der Nachziehstapel."
+        "Jeder Sitz bekommt 5 Karten, einzeln und links vom Geber beginnend. Die nächste Karte "
+        "wird aufgedeckt, ohne Wirkung und ohne Wunsch; der Rest ist der Nachziehstapel."
     ),
     "halleluja.dealer": (
         "Wer zuerst gibt, entscheidet das Los; danach gibt der jeweils nächste aktive Sitz. Wer "
@@ -57,8 +57,8 @@ _RULES = {
         "Wo der Tisch es so spielt, wird übergangen, wer für ein E zieht."
     ),
     "halleluja.annoyed-stacks": (
-        "Wo der Tisch es so spielt, antwortet man auf ein E mit einem E oder zieht die Summe, bevor "
-        "man etwas anderes tut."
+        "Wo der Tisch es so spielt, antwortet man auf ein E mit einem E oder zieht die Summe, "
+        "bevor man etwas anderes tut."
     ),
     "halleluja.sitting": "Nach einem H setzt der nächste Sitz aus.",
     "halleluja.mitre": (
@@ -70,8 +70,8 @@ _RULES = {
     ),
     "halleluja.wish": "Nur zu einem G gehört ein Wunsch.",
     "halleluja.reshuffle": (
-        "Hat der Nachziehstapel zu wenige Karten, werden die abgelegten unter der obersten gemischt "
-        "und unter den Rest gelegt. Reicht auch das nicht, wird gezogen, was es gibt."
+        "Hat der Nachziehstapel zu wenige Karten, werden die abgelegten unter der obersten "
+        "gemischt und unter den Rest gelegt. Reicht auch das nicht, wird gezogen, was es gibt."
     ),
     "halleluja.resigned-hand": (
         "Die Hand eines Sitzes, der aufgibt, wird gemischt und unter den Nachziehstapel gelegt."
@@ -152,7 +152,7 @@ _SENTENCES = {
     ),
 }
 
-GERMAN = Catalogue(
+CATALOGUE = Catalogue(
     sentences=table.SENTENCES | _SENTENCES,
     rules=table.RULES | _RULES,
     options=table.OPTIONS | _OPTIONS,

@@ -8,12 +8,13 @@ from typing import Any
 from ..evolution import TABLE_EVOLVERS, AnyEvent
 from ..ruleset import Move, Reason, Ruleset
 from ..state import Game
+from ..wording import GERMAN
 from . import moves
 from .judging import PERFORMERS
 from .round import EVOLVERS, VallelujahRound, dealt
 from .rules import OPTIONS, RULES, TERMS
 from .units import UNITS, in_byte_order, names
-from .wording_de import GERMAN
+from .wording_de import CATALOGUE
 
 
 class Vallelujah(Ruleset):
@@ -31,7 +32,7 @@ class Vallelujah(Ruleset):
     options = OPTIONS
     rules = RULES
     terms = TERMS
-    translations = {"de": GERMAN}
+    translations = {GERMAN: CATALOGUE}
     evolvers = TABLE_EVOLVERS | EVOLVERS
     performers = PERFORMERS
 

@@ -29,7 +29,8 @@ _RULES = {
     ),
     "vallelujah.own-units": "Man führt Einheiten der eigenen Armee ins Feld.",
     "vallelujah.lead": (
-        "In eine leere Arena führt man genau eine Einheit. Schlagen oder nehmen kann man dort nicht."
+        "In eine leere Arena führt man genau eine Einheit. Schlagen oder nehmen kann man dort "
+        "nicht."
     ),
     "vallelujah.lead-all": (
         "Wo der Tisch es so spielt, darf eine Armee, die ein einziges Bataillon ist, ganz in die "
@@ -39,8 +40,8 @@ _RULES = {
         "Ein Bataillon sind Einheiten eines Banners oder Einheiten einer Kraft."
     ),
     "vallelujah.strength": (
-        "Die Stärke eines Bataillons sind seine Kräfte, von hoch nach niedrig geordnet und als eine "
-        "Zahl gelesen. Zum Schlagen muss man echt stärker sein."
+        "Die Stärke eines Bataillons sind seine Kräfte, von hoch nach niedrig geordnet und als "
+        "eine Zahl gelesen. Zum Schlagen muss man echt stärker sein."
     ),
     "vallelujah.count": (
         "Man schlägt mit so vielen Einheiten, wie das Bataillon in der Arena hat, oder mit einer "
@@ -116,7 +117,7 @@ _SENTENCES = {
     ),
 }
 
-GERMAN = Catalogue(
+CATALOGUE = Catalogue(
     sentences=table.SENTENCES | _SENTENCES,
     rules=table.RULES | _RULES,
     options=table.OPTIONS | _OPTIONS,

@@ -1,0 +1,221 @@
+"""What the API and the record say in German."""
+
+from __future__ import annotations
+
+_TITLES = {
+    "The body is not JSON": "Der Inhalt ist kein JSON",
+    "The request is malformed": "Die Anfrage ist fehlerhaft aufgebaut",
+    "A valid token is needed": "Ein gültiges Token ist nötig",
+    "Not allowed": "Nicht erlaubt",
+    "Not found": "Nicht gefunden",
+    "Method not allowed": "Methode nicht erlaubt",
+    "No acceptable representation": "Keine passende Darstellung",
+    "That turn is not the running one": "Dieser Zug ist nicht der laufende",
+    "Not your turn": "Du bist nicht am Zug",
+    "The turn's time ran out": "Die Zeit des Zuges ist abgelaufen",
+    "The game is not being played": "Das Spiel läuft nicht",
+    "The game is not over": "Das Spiel ist nicht zu Ende",
+    "The table is no longer in the lobby": "Der Tisch ist nicht mehr in der Lobby",
+    "Not everyone is ready": "Noch sind nicht alle bereit",
+    "Not enough seats are taken": "Zu wenige Sitze sind besetzt",
+    "The table is full": "Der Tisch ist voll",
+    "Already seated": "Du sitzt schon",
+    "The game has another version": "Das Spiel hat eine andere Version",
+    "The body is too large": "Der Inhalt ist zu groß",
+    "Unsupported media type": "Nicht unterstützter Medientyp",
+    "The request is not valid": "Die Anfrage ist ungültig",
+    "The move is not legal": "Der Zug ist nicht erlaubt",
+    "The idempotency key was used for another request": (
+        "Der Idempotency-Key gehört zu einer anderen Anfrage"
+    ),
+    "Too many at a time": "Zu viele auf einmal",
+    "Something went wrong here": "Hier ist etwas schiefgegangen",
+    "Unavailable for the moment": "Im Augenblick nicht verfügbar",
+}
+
+_VALUES = {
+    # A library's own, then ours.
+    "Not a valid boolean.": "Kein gültiger Wahrheitswert.",
+    "Not a valid integer.": "Keine gültige ganze Zahl.",
+    "Not a valid list.": "Keine gültige Liste.",
+    "Not a valid string.": "Kein gültiger Text.",
+    "Not a valid utf-8 string.": "Kein gültiger Text in UTF-8.",
+    "Field may not be null.": "Darf nicht null sein.",
+    "Missing data for required field.": "Fehlt und ist nötig.",
+    "Number too large.": "Die Zahl ist zu groß.",
+    "Invalid type.": "Der falsche Typ.",
+    "Invalid input type.": "Der falsche Typ.",
+    "Invalid value.": "Ungültiger Wert.",
+    "Unknown field.": "Unbekanntes Feld.",
+    "Must be greater than or equal to {min} and less than or equal to {max}.": (
+        "Muss zwischen {min} und {max} liegen."
+    ),
+    "Longer than maximum length {max}.": "Länger als die Höchstlänge {max}.",
+    "Length must be between {min} and {max}.": "Die Länge muss zwischen {min} und {max} liegen.",
+    "Unknown query parameter.": "Unbekannter Parameter.",
+    "May stand only once in the query.": "Darf nur einmal vorkommen.",
+    "Must be one of {values}.": "Muss eines von diesen sein: {values}.",
+    "Must be an integer.": "Muss eine ganze Zahl sein.",
+    "Must be an integer, in plain digits.": "Muss eine ganze Zahl sein, nur aus Ziffern.",
+    "Must be true or false.": "Muss true oder false sein.",
+    "Must be 1 to 32 bytes in lower-case hex.": (
+        "Muss aus 1 bis 32 Bytes in hexadezimalen Kleinbuchstaben bestehen."
+    ),
+    "Must be an id as listed.": "Muss eine id sein, wie sie in der Liste steht.",
+    "can only be true; a change of the table is what unsets it": (
+        "kann nur true sein; zurückgesetzt wird es durch eine Änderung des Tisches"
+    ),
+    "Does not go with bot.": "Geht nicht zusammen mit bot.",
+    "Does not go with cursor.": "Geht nicht zusammen mit cursor.",
+    "Does not go with a token.": "Geht nicht zusammen mit einem Token.",
+    "Goes with turn=me only.": "Geht nur mit turn=me.",
+    "Goes with a version only.": "Geht nur mit einer version.",
+    "Name either a version or an attempt_id.": (
+        "Nenne entweder eine version oder eine attempt_id."
+    ),
+    "Unknown cursor.": "Unbekannter cursor.",
+    "Nobody sat there then.": "Dort saß damals niemand.",
+    "Must have 1 to {most} characters.": "Muss 1 bis {most} Zeichen haben.",
+    "Must not have {what}.": "Darf keine {what} enthalten.",
+    "control characters": "Steuerzeichen",
+    "invisible format characters": "unsichtbaren Formatzeichen",
+    "unassigned characters": "nicht vergebenen Zeichen",
+    "private-use characters": "Zeichen zum privaten Gebrauch",
+    "surrogates": "Surrogate",
+    "line separators": "Zeilentrenner",
+    "paragraph separators": "Absatztrenner",
+    "Must have something to see in it.": "Muss etwas Sichtbares enthalten.",
+}
+
+_DETAILS = {
+    "There is nothing here that you may see.": "Hier ist nichts, was du sehen darfst.",
+    "There is no such path.": "Diesen Pfad gibt es nicht.",
+    "There is no such ruleset.": "Dieses Spiel gibt es nicht.",
+    "There is no such player.": "Diesen Spieler gibt es nicht.",
+    "There is no such invite.": "Diese Einladung gibt es nicht.",
+    "There is no such dispute that you may see.": (
+        "Einen solchen Einspruch, den du sehen darfst, gibt es nicht."
+    ),
+    "You never had such a token.": "Ein solches Token hattest du nie.",
+    "{method} is not allowed here.": "{method} ist hier nicht erlaubt.",
+    "The body is too large.": "Der Inhalt ist zu groß.",
+    "A body may have at most {most} bytes.": "Der Inhalt darf höchstens {most} Bytes haben.",
+    "The body is not chunked as it says.": (
+        "Der Inhalt ist nicht so in Stücke geteilt, wie er angibt."
+    ),
+    "The body ends after {received} of {announced} bytes.": (
+        "Der Inhalt endet nach {received} von {announced} Bytes."
+    ),
+    "The request cannot be understood.": "Die Anfrage ist nicht zu verstehen.",
+    "The request could not be served.": "Die Anfrage konnte nicht bedient werden.",
+    "The request is not valid.": "Die Anfrage ist ungültig.",
+    "The record of this game cannot be read.": (
+        "Die Aufzeichnung dieses Spiels ist nicht zu lesen."
+    ),
+    "The service cannot answer this at the moment; try again.": (
+        "Der Dienst kann das im Augenblick nicht beantworten; versuch es noch einmal."
+    ),
+    "The database has not been migrated to this release.": (
+        "Die Datenbank ist noch nicht auf dem Stand dieser Version."
+    ),
+    "A JSON object is needed as the body.": "Als Inhalt ist ein JSON-Objekt nötig.",
+    "The body must be a JSON object.": "Der Inhalt muss ein JSON-Objekt sein.",
+    "The body is nested deeper than {most} levels.": (
+        "Der Inhalt ist tiefer als {most} Ebenen verschachtelt."
+    ),
+    "Line {line}: {fault}.": "Zeile {line}: {fault}.",
+    "The name {name} stands twice in one object.": (
+        "Der Name {name} steht zweimal in einem Objekt."
+    ),
+    "The query is not UTF-8, percent-encoded.": (
+        "Die Parameter sind kein UTF-8 in Prozentkodierung."
+    ),
+    "Idempotency-Key must be 1 to 255 visible ASCII characters.": (
+        "Idempotency-Key muss aus 1 bis 255 sichtbaren ASCII-Zeichen bestehen."
+    ),
+    "Last-Event-ID must be the version of an event.": (
+        "Last-Event-ID muss die Version eines Ereignisses sein."
+    ),
+    '{header} must be "*" or a list of quoted entity tags.': (
+        "{header} muss „*“ oder eine Liste von ETags in Anführungszeichen sein."
+    ),
+    "{header} is empty.": "{header} ist leer.",
+    "What is on offer: {offered}.": "Im Angebot ist: {offered}.",
+    "Send the body as application/json in UTF-8.": (
+        "Sende den Inhalt als application/json in UTF-8."
+    ),
+    "Send the body without a content encoding.": "Sende den Inhalt ohne Kodierung.",
+    "Send one token, as Authorization: Bearer abbot_…": (
+        "Sende genau ein Token, als Authorization: Bearer abbot_…"
+    ),
+    "The token is not valid, or no longer.": "Das Token ist nicht gültig, oder nicht mehr.",
+    "This needs a token: Authorization: Bearer abbot_…": (
+        "Das braucht ein Token: Authorization: Bearer abbot_…"
+    ),
+    "The ticket is not for this game, or no longer valid.": (
+        "Das Ticket ist nicht für dieses Spiel, oder nicht mehr gültig."
+    ),
+    "This token has not the scope {scope}.": "Dieses Token hat den Scope {scope} nicht.",
+    "The token that asks has not the scope {scope} itself.": (
+        "Das Token, das fragt, hat den Scope {scope} selbst nicht."
+    ),
+    "Nobody gives a scope to themselves, or takes one.": (
+        "Niemand gibt sich selbst einen Scope oder nimmt sich einen."
+    ),
+    "This Idempotency-Key was used for another request before.": (
+        "Dieser Idempotency-Key wurde schon für eine andere Anfrage benutzt."
+    ),
+    "The game is at version {version} now.": "Das Spiel ist jetzt bei Version {version}.",
+    "You have {most} streams and waits open; that is the most at a time.": (
+        "Du hast {most} Streams und Warteanfragen offen; mehr gehen nicht auf einmal."
+    ),
+    "From your address without a token {most} streams and waits are open; that is the most at a "
+    "time.": (
+        "Von deiner Adresse sind ohne Token {most} Streams und Warteanfragen offen; mehr gehen nicht "
+        "auf einmal."
+    ),
+    "{quota} requests are taken for this token in one minute; try again in {seconds} seconds.": (
+        "Für dieses Token werden {quota} Anfragen in der Minute angenommen; versuch es in {seconds} "
+        "Sekunden noch einmal."
+    ),
+    "{quota} requests are taken for this app in one minute; try again in {seconds} seconds.": (
+        "Für diese App werden {quota} Anfragen in der Minute angenommen; versuch es in {seconds} "
+        "Sekunden noch einmal."
+    ),
+    "{quota} requests are taken from this address in one minute; try again in {seconds} seconds.": (
+        "Von dieser Adresse werden {quota} Anfragen in der Minute angenommen; versuch es in "
+        "{seconds} Sekunden noch einmal."
+    ),
+    "{quota} players may register from this address in one hour; try again in {seconds} seconds.": (
+        "Von dieser Adresse können sich {quota} Spieler in der Stunde anmelden; versuch es in "
+        "{seconds} Sekunden noch einmal."
+    ),
+    "You have seats in {count} tables and running games; that is the most at a time.": (
+        "Du sitzt an {count} Tischen und in laufenden Spielen; mehr gehen nicht auf einmal."
+    ),
+    "You are host of {count} tables in the lobby; that is the most at a time.": (
+        "Du bist Gastgeber von {count} Tischen in der Lobby; mehr gehen nicht auf einmal."
+    ),
+    "Too many are waiting here at the moment; try again.": (
+        "Hier warten im Augenblick zu viele; versuch es noch einmal."
+    ),
+    "What another seat saw is open once the game is over.": (
+        "Was ein anderer Sitz sah, ist offen, sobald das Spiel zu Ende ist."
+    ),
+    "You hold or held a seat in this game.": "Du hast oder hattest in diesem Spiel einen Sitz.",
+    "You held no seat in this game.": "Du hattest in diesem Spiel keinen Sitz.",
+    "The match is not over yet.": "Die Partie ist noch nicht zu Ende.",
+    # Disputes.
+    "A seat can file {most} disputes in a game.": (
+        "Ein Sitz kann in einem Spiel {most} Einsprüche erheben."
+    ),
+    "A dispute can get {most} resolutions.": "Ein Einspruch kann {most} Entscheide bekommen.",
+    "There is no such attempt of yours.": "Einen solchen Versuch von dir gibt es nicht.",
+    "Of an attempt it can be legality or time.": (
+        "Bei einem Versuch kann es legality oder time sein."
+    ),
+    "There is no such event.": "Ein solches Ereignis gibt es nicht.",
+    "It shows something only of the claim record.": "Es belegt nur etwas zum Anspruch record.",
+}
+
+SENTENCES = _TITLES | _VALUES | _DETAILS
