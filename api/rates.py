@@ -154,7 +154,8 @@ class Rates:
             "app",
             minute,
             allowed.requests_per_app,
-            "{quota} requests are taken for this app in one minute; try again in {seconds} seconds.",
+            "{quota} requests are taken for this app in one minute; "
+            "try again in {seconds} seconds.",
         )
         self.address = _policy(
             "address",

@@ -171,12 +171,12 @@ _DETAILS = {
     ),
     "From your address without a token {most} streams and waits are open; that is the most at a "
     "time.": (
-        "Von deiner Adresse sind ohne Token {most} Streams und Warteanfragen offen; mehr gehen nicht "
-        "auf einmal."
+        "Von deiner Adresse sind ohne Token {most} Streams und Warteanfragen offen; mehr gehen "
+        "nicht auf einmal."
     ),
     "{quota} requests are taken for this token in one minute; try again in {seconds} seconds.": (
-        "Für dieses Token werden {quota} Anfragen in der Minute angenommen; versuch es in {seconds} "
-        "Sekunden noch einmal."
+        "Für dieses Token werden {quota} Anfragen in der Minute angenommen; versuch es in "
+        "{seconds} Sekunden noch einmal."
     ),
     "{quota} requests are taken for this app in one minute; try again in {seconds} seconds.": (
         "Für diese App werden {quota} Anfragen in der Minute angenommen; versuch es in {seconds} "

@@ -40,14 +40,20 @@ def _modules() -> dict[str, ast.Module]:
 def _makers() -> dict[str, set[int]]:
     """The functions and classes that make a sentence, with the place of their template."""
     makers: dict[str, set[int]] = {"ValidationError": {0}}
-    for module in _modules().values():
+    for path, module in _modules().items():
         for node in ast.walk(module):
             for name, function in _functions(node):
                 arguments = [each.arg for each in function.args.posonlyargs + function.args.args]
                 if _TEMPLATE in arguments:
                     bound = arguments[0] in ("self", "cls")
-                    makers.setdefault(name, set()).add(arguments.index(_TEMPLATE) - bound)
+                    place = arguments.index(_TEMPLATE) - bound
+                    makers.setdefault(_known(path, name), set()).add(place)
     return makers
+
+
+def _known(module: str, name: str) -> str:
+    """Names that begin with an underscore are those of their module."""
+    return f"{module}:{name}" if name.startswith("_") else name
 
 
 def _functions(node: ast.AST) -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -64,19 +70,19 @@ def templates() -> dict[str, str]:
     found: dict[str, str] = {}
     for name, module in _modules().items():
         for node in ast.walk(module):
-            for expression in _given(node):
+            for expression in _given(node, name):
                 for template in _literals(expression, name):
                     found.setdefault(template, f"{name}:{expression.lineno}")
     return found
 
 
-def _given(node: ast.AST) -> Iterator[ast.expr]:
+def _given(node: ast.AST, module: str) -> Iterator[ast.expr]:
     """What stands as a template there: as an argument or as a default."""
     if isinstance(node, ast.Call):
         function = node.func
-        called = function.attr if isinstance(function, ast.Attribute) else None
-        called = function.id if isinstance(function, ast.Name) else called
-        for place in _makers().get(called or "", ()):
+        called = function.attr if isinstance(function, ast.Attribute) else ""
+        called = _known(module, function.id if isinstance(function, ast.Name) else called)
+        for place in _makers().get(called, ()):
             if place < len(node.args) and not isinstance(node.args[place], ast.Starred | ast.Tuple):
                 yield node.args[place]
         if called in _makers():
