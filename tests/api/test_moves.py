@@ -107,7 +107,9 @@ def test_the_same_move_again(match: Table) -> None:
     client, move = match.mover(), match.choice()
     client.post(f"{match.url}/moves", move, expect=201)
     answer = client.post(f"{match.url}/moves", move)
-    assert answer.status_code == 409
+    # After a drawn card that fits the turn goes on, and to draw again in it is not legal.
+    refusals = (409, 422) if move["type"] == "draw" else (409,)
+    assert answer.status_code in refusals
 
 
 @pytest.mark.parametrize(
