@@ -282,9 +282,11 @@ def _not_to_be_judged(record: _Record) -> _Verdict:
 
 def _rule_of(before: Game, event: Recorded, own: bool) -> tuple[str | None, dict[str, Any]]:
     """The rule that makes the move that `event` is legal, and why, if that may be told."""
-    move = before.rules.move_of(event)
     seat = event.by.get("seat")
-    if move is None or seat is None or not before.round:
+    if seat is None or not before.round:
+        return None, {}
+    move = before.rules.move_of(event)
+    if move is None:
         return None, {}
     try:
         said = before.rules.reason(before, seat, move)

@@ -116,15 +116,16 @@ def read(data: bytes) -> Export:
 def _parse(number: int, text: bytes) -> dict[str, Any]:
     if not text:
         raise BadExport(number, "the line is empty")
-    if b"\r" in text:
-        raise BadExport(number, "the line has a carriage return; lines end with a line feed alone")
     if len(text) > LONGEST:
         raise BadExport(number, f"the line has more than {LONGEST >> 20} MiB")
+    decoded = _decoded(number, text)
+    if b"\r" in text:
+        raise BadExport(number, "the line has a carriage return; lines end with a line feed alone")
     if text.count(b"[") + text.count(b"{") > DEEPEST and _depth_of(text) > DEEPEST:
         raise BadExport(number, f"the line is nested deeper than {DEEPEST} levels")
     try:
         value = json.loads(
-            text.decode("utf-8"),
+            decoded,
             object_pairs_hook=_members,
             parse_int=_integer,
             parse_float=_no_float,
@@ -132,13 +133,15 @@ def _parse(number: int, text: bytes) -> dict[str, Any]:
         )
         same = plain_canonical(value) == text
     except UnicodeError:
-        raise BadExport(number, "the line is not UTF-8") from None
+        raise BadExport(number, "the line has half a surrogate pair, which no UTF-8 is") from None
     except json.JSONDecodeError as error:
         raise BadExport(number, f"the line is no JSON: {error.msg}, column {error.colno}") from None
     except (ValueError, RecursionError) as error:
         raise BadExport(number, str(error)) from None
     if not isinstance(value, dict):
         raise BadExport(number, "the line is no JSON object")
+    if b"null" in text and _has_null(value):
+        raise BadExport(number, "the line has a null, which no record has")
     if not same:
         raise BadExport(
             number,
@@ -146,6 +149,13 @@ def _parse(number: int, text: bytes) -> dict[str, Any]:
             "names or spelling differs",
         )
     return value
+
+
+def _decoded(number: int, text: bytes) -> str:
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadExport(number, "the line is not UTF-8") from None
 
 
 def _depth_of(text: bytes) -> int:
@@ -163,6 +173,12 @@ def _depth_of(text: bytes) -> int:
 
 def _outside_strings(text: bytes) -> list[bytes]:
     return text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
+
+
+def _has_null(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_has_null(inner) for inner in value.values())
+    return value is None or (isinstance(value, list) and any(_has_null(each) for each in value))
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing import Any
 from api.command import database
 from api.command.auditing import audited
 from api.command.console import CommandFailed, complain, say
+from api.command.jwks import read_jwks
 from api.command.simulation.progress import Progress
 from api.command.simulation.running import cores
 from api.command.supervisor import Stopping
@@ -152,13 +153,7 @@ def _trusted(pool: Pool, settings: Settings, path: Path | None) -> dict[str, Any
     if path is None:
         listed = Signer(pool, settings.signing_keys).listed()
         return {"keys": [entry(key.kid, key.jwk) for key in listed]}
-    try:
-        jwks: dict[str, Any] = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise CommandFailed(f"{path} cannot be read as JSON: {error}") from None
-    if not isinstance(jwks, dict) or not isinstance(jwks.get("keys"), list):
-        raise CommandFailed(f"{path} is no JWKS")
-    return jwks
+    return read_jwks(path)
 
 
 def _shown(check: Check) -> dict[str, Any]:

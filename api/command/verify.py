@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from api.command.console import CommandFailed, complain
+from api.command.jwks import read_jwks
 from domain.verification import Check
 from eventstore.exports import LARGEST
 from eventstore.verifying import Report, check_export
@@ -32,7 +33,7 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     try:
         data = _read(arguments.file, LARGEST + 1)
-        jwks = None if arguments.keys is None else _jwks(arguments.keys)
+        jwks = None if arguments.keys is None else read_jwks(Path(arguments.keys))
         receipts = [_receipt(text) for text in arguments.receipt]
         report = check_export(data, receipts=receipts, jwks=jwks)
     except CommandFailed as error:
@@ -120,16 +121,6 @@ def _read(name: str, most: int) -> bytes:
             return file.read(most)
     except OSError as error:
         raise CommandFailed(f"{name} cannot be read: {error.strerror}") from None
-
-
-def _jwks(name: str) -> dict[str, Any]:
-    try:
-        value = json.loads(_read(name, _MOST))
-    except (ValueError, RecursionError):
-        raise CommandFailed(f"{name} is no JSON") from None
-    if not isinstance(value, dict) or not isinstance(value.get("keys"), list):
-        raise CommandFailed(f"{name} is no JWKS: an object with a list `keys`")
-    return value
 
 
 def _receipt(text: str) -> str:

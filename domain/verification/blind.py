@@ -83,12 +83,13 @@ class BlindReplay:
             (i for i, event in enumerate(self.events) if event.type == "game.started"),
             len(self.events),
         )
-        lobby = Replay(self.events[:start], None)
+        # Whatever comes first, it has to open a table.
+        lobby = Replay(self.events[: max(start, 1)], None)
         lobby.run()
         self.times = lobby.seen["times"]
         game = lobby.game
         game.rules = _Blind(game.rules)
-        for index in range(start, len(self.events)):
+        for index in range(max(start, 1), len(self.events)):
             event = self.events[index]
             try:
                 self._follow(game, event, self.events[index - 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..events import BY_SEAT, CATALOGUE, PUBLIC, Recorded
 from ..randomness import commitment
@@ -28,9 +29,13 @@ def verify(events: Sequence[Recorded], *, secret: bytes | None = None) -> list[C
     if not events:
         return [Check(name, False if name == "chain" else None, "no events") for name in CHECKS]
     over = events[-1].type in _ENDS
-    hidden = frozenset() if over else frozenset(e.version for e in events if _has_hidden(e))
+    numbered = list(enumerate(events, 1))
+    hidden = frozenset() if over else frozenset(n for n, event in numbered if _has_hidden(event))
     published = _published(events[-1]) if over else secret
     chain = check_chain(events, hidden)
+    if any(event.version != number for number, event in numbered):
+        # What is wrong is named by where it stands, whatever number it says it has.
+        events = [replace(event, version=number) for number, event in numbered]
     committed = _check_commitment(events, published, over)
     if not _knows_rules(events[0]):
         name = events[0].data["ruleset_version"]

@@ -159,6 +159,15 @@ def test_events_are_disputed_by_what_they_are(duel: Table, scratch: Scratch) -> 
     assert expired["at"] > due_at
 
 
+def test_anything_can_be_claimed_of_any_event(duel: Table) -> None:
+    events = duel.host.get(f"{duel.url}/events", expect=200).get_json()["items"]
+    for event in events[:5]:
+        for claim in ("legality", "time", "shuffle", "record"):
+            filed = dispute(duel, duel.host, version=event["version"], claim=claim)
+            outcome = "pending" if claim == "shuffle" else "dismissed"
+            assert filed["finding"]["outcome"] == outcome
+
+
 def test_a_claim_about_the_shuffle_waits_for_the_end(match: Table, nobody: Client) -> None:
     filed = dispute(match, match.host, version=dealt(match))
     assert filed["finding"]["outcome"] == "pending"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from dataclasses import replace
@@ -141,6 +142,26 @@ def test_lines_that_change_places(export: bytes) -> None:
     assert "before the end" in _detail(twice, "file")
 
 
+def test_lines_that_stand_twice(export: bytes) -> None:
+    """What is wrong is named by where it stands, not by the number that it brings along."""
+    lines = export.splitlines(keepends=True)
+    for index in (0, 2, len(lines) - 3):
+        for place in (index + 1, len(lines) - 1):
+            twice = [*lines[:place], lines[index], *lines[place:]]
+            first = check_export(b"".join(twice)).first_wrong
+            assert first is not None
+            assert (first.check, first.version) == ("chain", place + 1)
+
+
+def test_a_part_of_a_running_record(record: list[Recorded], notary: Notary) -> None:
+    """Wherever it begins, it is no whole record."""
+    lines = notary.export(record[:12], seat=0, over=False).splitlines(keepends=True)
+    for start in range(1, len(lines) - 1):
+        first = check_export(b"".join(lines[start:])).first_wrong
+        assert first is not None
+        assert (first.check, first.version) == ("chain", 1)
+
+
 def test_lines_of_another_game(records: list[list[Recorded]], notary: Notary) -> None:
     own = notary.export(records[0]).splitlines(keepends=True)
     foreign_game = [replace(e, game_id=e.game_id[:-1] + "0") for e in records[1]]
@@ -196,6 +217,9 @@ OTHERS = {
         lambda lines: [lines[0].replace(b'"version":1', b'"version":1,"x":2')], "does not belong"
     ),
     "not UTF-8": (lambda lines: [lines[0].replace(b"game.", b"game\xff")], "UTF-8"),
+    "packed": (lambda lines: [gzip.compress(b"".join(lines), mtime=0) + b"\n"], "UTF-8"),
+    "null": (lambda lines: [lines[0].replace(b'"version":1', b'"version":null')], "null"),
+    "null within": (lambda lines: [lines[0].replace(b'"data":{', b'"data":{"a":[null],')], "null"),
     "half a pair": (lambda lines: [lines[0].replace(b"game.", b"\\ud800")], "UTF-8"),
     "odd name": (
         lambda lines: ['{"é":1}\n'.encode()], "not ASCII"

@@ -120,8 +120,9 @@ def test_only_named_keys_are_trusted(house: Scratch, run: Run, tmp_path: Path) -
     code, text = run(audit, "--all", "--jobs", "1", "--jwks", str(jwks))
     assert code == 1
     assert "not among the trusted" in text
-    jwks.write_text("[]")
-    assert run(audit, "--all", "--jwks", str(jwks))[0] == 1
+    for text in ("[]", "[" * 100_000, '{"keys": [{"kty": "OKP", "crv": "Ed25519"}]}'):
+        jwks.write_text(text)
+        assert run(audit, "--all", "--jwks", str(jwks))[0] == 1
     assert run(audit, "--all", "--jwks", str(tmp_path / "none"))[0] == 1
 
 

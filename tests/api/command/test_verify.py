@@ -75,6 +75,13 @@ def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -
         assert capsys.readouterr().err.startswith("abbot: ")
 
 
+@pytest.mark.parametrize("x", ["", ', "x": 5', ', "x": "bad"', ', "x": "AAAA"'])
+def test_keys_that_are_none(folder: Path, capsys: pytest.CaptureFixture[str], x: str) -> None:
+    (folder / "odd.json").write_text(f'{{"keys": [{{"kty": "OKP", "crv": "Ed25519"{x}}}]}}')
+    assert verify.main([str(folder / "game.ndjson"), "--keys", str(folder / "odd.json")]) == 2
+    assert "no JWKS" in capsys.readouterr().err
+
+
 def test_no_terminal_is_told_what_to_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (folder / "game.ndjson").read_text().replace('"game.created"', '"\\u001b[2J"', 1)
     (folder / "odd.ndjson").write_text(text)
