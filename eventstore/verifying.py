@@ -97,15 +97,12 @@ def _check_signature(export: Export, trusted: set[str] | None) -> Check:
         return Check(SIGNATURE, False, "the signature is not of the head that it stands in")
     if head["game_id"] != last.game_id:
         return Check(SIGNATURE, False, f"the signature is of another game, {head['game_id']}")
-    if head["version"] > last.version:
-        return Check(
-            SIGNATURE,
-            False,
-            f"the record is cut: it ends with event {last.version}, and {head['version']} was "
-            "signed",
-            last.version + 1,
-        )
-    if head["version"] < last.version:
+    # How many events there are, not the number that the last one says it has.
+    ends = len(export.events)
+    if head["version"] > ends:
+        detail = f"the record is cut: it ends with event {ends}, and {head['version']} was signed"
+        return Check(SIGNATURE, False, detail, ends + 1)
+    if head["version"] < ends:
         detail = f"events were added: the last one was {head['version']} when it was signed"
         return Check(SIGNATURE, False, detail, head["version"] + 1)
     for name in ("hash", "at"):
@@ -115,7 +112,7 @@ def _check_signature(export: Export, trusted: set[str] | None) -> Check:
                 False,
                 f"the record was changed: {name} of its last event was {head[name]} when it was "
                 "signed",
-                last.version,
+                ends,
             )
     return _trust(SIGNATURE, signed.kid, trusted, f"of event {last.version}, the last one")
 
