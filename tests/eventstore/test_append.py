@@ -109,6 +109,15 @@ def test_only_the_newest_version_can_be_gone_on_from(
     assert len(store.events(game_id)) == 2
 
 
+def test_only_the_callers_own_history_can_be_gone_on_from(store: Store, game_id: str) -> None:
+    head = store.events(game_id)[-1].hash
+    other = hashlib.sha256(bytes.fromhex(head)).hexdigest()
+    for count in (1, 0):
+        key = _keyed(uuid7(), "k")
+        assert store.append(_append(game_id, 2, count, prev_hash=other, **key)).status == "conflict"
+    assert store.append(_append(game_id, 2, prev_hash=head)).status == "appended"
+
+
 def test_a_game_begins_with_its_first_event(store: Store) -> None:
     assert store.append(_append(uuid7(), 1)).status == "conflict"
 
