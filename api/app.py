@@ -9,6 +9,7 @@ from eventstore.errors import Broken, Unavailable
 from eventstore.settings import Settings, SettingsError
 
 from . import (
+    apps,
     attempts,
     disputes,
     docs,
@@ -73,7 +74,7 @@ def create_app(
     _register_store_errors(app)
     api = documentation.create_api(app)
     on_games = (games, seats, invites, play, events, states, streams, attempts, disputes)
-    for module in (players, me, rulesets, *on_games):
+    for module in (players, me, apps, rulesets, *on_games):
         api.register_blueprint(module.blueprint, url_prefix=BASE)
     api.register_blueprint(health.blueprint)
     api.register_blueprint(jwks.blueprint)
@@ -89,6 +90,7 @@ def _register_headers(app: Flask) -> None:
         send_wildcard=True,
         methods=["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"],
         allow_headers=[
+            "Abbot-Player",
             "Authorization",
             "Content-Type",
             "Idempotency-Key",

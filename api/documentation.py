@@ -26,6 +26,7 @@ from .schemas.problems import Problem
 TITLE = "Abbot"
 VERSION = "1.0.0"
 SCHEME = "token"
+APP_SCHEME = "appKey"
 
 DESCRIPTION = """
 Referee and record keeper for the card games Halleluja and Vallelujah.
@@ -69,6 +70,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "name": "If-None-Match",
         "description": "The ETag that you have; 304 if it is still the right one.",
         "schema": {"type": "string"},
+    },
+    "AbbotPlayer": {
+        "in": "header",
+        "name": "Abbot-Player",
+        "description": "With an app's key: the id of the player of the app for whom it asks.",
+        "schema": {"type": "string", "format": "uuid"},
     },
     "RequestId": {
         "in": "header",
@@ -154,6 +161,7 @@ _STATUS_HEADERS = {
 }
 _PATH_PARAMETERS = {
     "game_id": "The game.",
+    "app_id": "The app, or one of its keys.",
     "player_id": "The player.",
     "token_id": "The token.",
     "dispute_id": "The dispute.",
@@ -269,6 +277,15 @@ def _register_components(spec: APISpec) -> None:
             "description": "A token of `POST /v1/players` or `POST /v1/me/tokens`.",
         },
     )
+    spec.components.security_scheme(
+        APP_SCHEME,
+        {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The key of an app, which an operator registers. `Abbot-Player` says "
+            "for which of the app's players it asks.",
+        },
+    )
     for name, header in HEADERS.items():
         spec.components.header(name, header)
     for name, parameter in PARAMETERS.items():
@@ -324,6 +341,7 @@ def _document(declared: Operation, view: Any) -> dict[str, Any]:
             ("IfMatch", declared.if_match),
             ("IfNoneMatch", declared.if_none_match),
             ("LastEventId", declared.last_event_id),
+            ("AbbotPlayer", declared.access in (Access.OPTIONAL, Access.REQUIRED)),
         )
         if used
     ]
@@ -335,8 +353,9 @@ def _document(declared: Operation, view: Any) -> dict[str, Any]:
         "responses": _responses(declared),
         "security": {
             Access.OPEN: [],
-            Access.OPTIONAL: [{}, {SCHEME: []}],
-            Access.REQUIRED: [{SCHEME: []}],
+            Access.OPTIONAL: [{}, {SCHEME: []}, {APP_SCHEME: []}],
+            Access.REQUIRED: [{SCHEME: []}, {APP_SCHEME: []}],
+            Access.APP: [{APP_SCHEME: []}],
         }[declared.access],
     }
     if declared.deprecated is not None:
@@ -382,7 +401,7 @@ def _problem_statuses(declared: Operation) -> set[int]:
     if declared.counted:
         statuses.add(429)
     if declared.access is not Access.OPEN:
-        statuses |= {401, 503}
+        statuses |= {401, 403, 503}
     if declared.body is not None:
         statuses |= {415}
     if declared.if_match:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from flask import Response
 
 from domain.wording import Sentence
+from eventstore.players import Token
 
 from . import paging, responses
 from .auth import SCOPES, new_token, token_hash
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
-from .problems import forbidden, not_found
+from .problems import Problem, forbidden, not_found
 from .schemas.players import IssuedToken, Me, NewToken, TokenList, TokensQuery
 from .services import services
+
+MOST_TOKENS = 100
+"""Tokens of one player in force."""
 
 blueprint = Blueprint("me", __name__, description="The caller and the caller's tokens.")
 
@@ -42,6 +47,10 @@ def get_me(call: Call) -> Response:
         "token_id": caller.token_id,
         "scopes": _ordered(caller.scopes),
     }
+    if caller.expires_at is not None:
+        body["expires_at"] = caller.expires_at
+    if caller.app_id is not None:
+        body["app_id"] = caller.app_id
     return responses.tagged(body)
 
 
@@ -61,10 +70,7 @@ def list_tokens(call: Call) -> Response:
     limit = call.query["limit"]
     before = paging.read_cursor(call.query.get("cursor"))
     found = services().players.tokens(call.player.player_id, before=before, limit=limit + 1)
-    items = [
-        {"token_id": one.token_id, "scopes": _ordered(one.scopes), "created_at": one.created_at}
-        for one in found[:limit]
-    ]
+    items = [_shown(one) for one in found[:limit]]
     if len(found) <= limit:
         return responses.tagged({"items": items})
     cursor = paging.cursor(found[limit - 1].token_id)
@@ -83,9 +89,12 @@ def list_tokens(call: Call) -> Response:
 def create_token(call: Call) -> Response:
     """Make one more token.
 
-    With no more scope than the token that asks. It is shown this once and stored hashed: keep it.
+    With no more scope than the token that asks, and ending no later. It is shown this once and
+    stored hashed: keep it.
     """
     call.require_play()
+    if call.identity.app is not None:
+        raise forbidden("An app makes tokens for its players at /v1/apps/me/players.")
     call.validate()
     caller = call.player
     scopes = _ordered(call.fields.get("scopes", caller.scopes))
@@ -94,10 +103,50 @@ def create_token(call: Call) -> Response:
         raise forbidden(
             Sentence("The token that asks has not the scope {scope} itself.", scope=beyond[0])
         )
+    return issue(
+        caller.player_id, scopes, seconds=call.fields.get("expires_in"), by=caller.token_id
+    )
+
+
+def issue(
+    player_id: str,
+    scopes: list[str],
+    *,
+    seconds: int | None,
+    by: str | None = None,
+    app_id: str | None = None,
+) -> Response:
+    """Make a token for a player, and show it."""
+    if services().players.in_force(player_id) >= MOST_TOKENS:
+        raise Problem(
+            "rate-limited",
+            Sentence(
+                "The player has {most} tokens in force, the most at a time: revoke one.",
+                most=MOST_TOKENS,
+            ),
+            headers={"Retry-After": "60"},
+        )
     token = new_token()
-    token_id = services().players.issue(caller.player_id, token_hash(token), scopes)
+    token_id, expires_at = services().players.issue(
+        player_id, token_hash(token), scopes, seconds=seconds, by=by, app_id=app_id
+    )
     body = {"token_id": token_id, "token": token, "scopes": scopes}
+    if expires_at is not None:
+        body["expires_at"] = expires_at
     return responses.secret(responses.json(body, 201, location="/v1/me/tokens"))
+
+
+def _shown(token: Token) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "token_id": token.token_id,
+        "scopes": _ordered(token.scopes),
+        "created_at": token.created_at,
+    }
+    if token.expires_at is not None:
+        shown["expires_at"] = token.expires_at
+    if token.app_id is not None:
+        shown["app_id"] = token.app_id
+    return shown
 
 
 @blueprint.route("/me/tokens/<id:token_id>", methods=["DELETE"])

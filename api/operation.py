@@ -22,10 +22,11 @@ from flask import Response, after_this_request, request
 from werkzeug.http import http_date
 
 from domain.wording import Sentence, joined, sentence
+from eventstore.apps import App
 from eventstore.players import Caller
 
 from . import encoding, etags, negotiation
-from .auth import PLAY, Access, authenticate
+from .auth import PLAY, Access, Identity, authenticate
 from .problems import Problem, forbidden, invalid
 
 View = Callable[..., Response]
@@ -101,7 +102,7 @@ class Call:
     """One request, its form checked, its values not yet."""
 
     operation: Operation
-    caller: Caller | None
+    identity: Identity
     media_type: str
     sent: dict[str, Any]
     """The body's object; empty where none was sent."""
@@ -112,6 +113,17 @@ class Call:
     """The body's values, after `validate`."""
     query: dict[str, Any] = field(default_factory=dict)
     """The query's values, after `validate`."""
+    caller: Caller | None = field(init=False)
+    """The player who calls, or for whom an app does."""
+
+    def __post_init__(self) -> None:
+        self.caller = self.identity.player
+
+    @property
+    def app(self) -> App:
+        """The app that calls an operation for apps."""
+        assert self.identity.app is not None
+        return self.identity.app
 
     @property
     def player(self) -> Caller:
@@ -170,9 +182,11 @@ def operation(
 
 
 def _receive(declared: Operation) -> Call:
-    caller = authenticate(declared.access)
-    if caller is not None:
-        structlog.contextvars.bind_contextvars(player_id=caller.player_id)
+    identity = authenticate(declared.access)
+    if identity.player is not None:
+        structlog.contextvars.bind_contextvars(player_id=identity.player.player_id)
+    if identity.app is not None:
+        structlog.contextvars.bind_contextvars(app_id=identity.app.app_id)
     media_type = negotiation.acceptable(declared.offered)
     body = request.get_data() if declared.body is not None else b""
     if body:
@@ -180,7 +194,7 @@ def _receive(declared: Operation) -> Call:
     sent = _object(body, declared)
     key = _idempotency_key() if declared.idempotent else None
     etags.check_syntax()
-    return Call(declared, caller, media_type, sent, _query_pairs(), key)
+    return Call(declared, identity, media_type, sent, _query_pairs(), key)
 
 
 def _object(body: bytes, declared: Operation) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from flask import Flask, current_app
 
+from eventstore.apps import Apps
 from eventstore.attempts import Attempts
 from eventstore.disputes import Disputes
 from eventstore.executor import Executor
@@ -43,6 +44,7 @@ class Services:
     store: Store
     executor: Executor
     players: Players
+    apps: Apps
     invites: Invites
     lists: Lists
     signer: Signer
@@ -67,6 +69,7 @@ def over(
         store,
         executor,
         Players(store.pool),
+        Apps(store.pool),
         Invites(executor),
         Lists(store.pool),
         Signer(store.pool, signing_keys),

@@ -159,6 +159,23 @@ _DETAILS = {
     "The token that asks has not the scope {scope} itself.": (
         "Das Token, das fragt, hat den Scope {scope} selbst nicht."
     ),
+    "The app's key is not valid, or no longer.": (
+        "Der Schlüssel der App ist nicht gültig, oder nicht mehr."
+    ),
+    "This is for apps, with an app's key.": "Das ist für Apps, mit dem Schlüssel einer App.",
+    "{header} goes with an app's key only.": ("{header} gehört nur zum Schlüssel einer App."),
+    "An app names the player for whom it asks, as {header}.": (
+        "Eine App nennt den Spieler, für den sie fragt, als {header}."
+    ),
+    "This app has no such player.": "Diese App hat keinen solchen Spieler.",
+    "There is no such app.": "Eine solche App gibt es nicht.",
+    "An app makes tokens for its players at /v1/apps/me/players.": (
+        "Eine App macht Token für ihre Spieler unter /v1/apps/me/players."
+    ),
+    "The player has {most} tokens in force, the most at a time: revoke one.": (
+        "Der Spieler hat {most} gültige Token, mehr gehen nicht auf einmal: widerrufe eines."
+    ),
+    "Must be visible ASCII characters.": "Müssen sichtbare ASCII-Zeichen sein.",
     "Nobody gives a scope to themselves, or takes one.": (
         "Niemand gibt sich selbst einen Scope oder nimmt sich einen."
     ),

@@ -23,29 +23,45 @@ VALUES (%(token_id)s::uuid, %(player_id)s::uuid, %(token_hash)s, %(scopes)s)
 ON CONFLICT (token_id) DO NOTHING
 """
 
-_ISSUE: LiteralString = """
-INSERT INTO tokens (token_id, player_id, token_hash, scopes)
-VALUES (%(token_id)s::uuid, %(player_id)s::uuid, %(token_hash)s, %(scopes)s)
-ON CONFLICT (token_id) DO NOTHING
+# A token ends no later than the one that asked for it.
+_ISSUE: LiteralString = f"""
+INSERT INTO tokens (token_id, player_id, token_hash, scopes, app_id, expires_at)
+VALUES (%(token_id)s::uuid, %(player_id)s::uuid, %(token_hash)s, %(scopes)s, %(app_id)s::uuid,
+    least(date_trunc('milliseconds', now()) + make_interval(secs => %(seconds)s),
+        (SELECT expires_at FROM tokens WHERE token_id = %(by)s::uuid)))
+ON CONFLICT (token_id) DO UPDATE SET token_id = excluded.token_id
+RETURNING to_char(expires_at AT TIME ZONE 'UTC', '{RFC3339}')
 """
 
-_LOOKUP: LiteralString = """
-SELECT p.player_id::text, p.name, t.token_id::text, t.scopes
+_IN_FORCE: LiteralString = """
+SELECT count(*) FROM tokens WHERE player_id = %(player_id)s::uuid AND revoked_at IS NULL
+    AND app_key_id IS NULL AND (expires_at IS NULL OR expires_at > now())
+"""
+
+_LOOKUP: LiteralString = f"""
+SELECT p.player_id::text, p.name, t.token_id::text, t.scopes,
+    to_char(t.expires_at AT TIME ZONE 'UTC', '{RFC3339}')
 FROM tokens t JOIN players p ON p.player_id = t.player_id
 WHERE t.token_hash = %(token_hash)s AND t.revoked_at IS NULL
+    AND (t.app_id IS NULL OR EXISTS (SELECT true FROM apps a
+        WHERE a.app_id = t.app_id AND a.revoked_at IS NULL))
     AND (t.expires_at IS NULL OR t.expires_at > now())
 """
 
-_HOLDER: LiteralString = """
-SELECT p.player_id::text, p.name, t.token_id::text, t.scopes
+_HOLDER: LiteralString = f"""
+SELECT p.player_id::text, p.name, t.token_id::text, t.scopes,
+    to_char(t.expires_at AT TIME ZONE 'UTC', '{RFC3339}')
 FROM tokens t JOIN players p ON p.player_id = t.player_id
 WHERE t.token_id = %(token_id)s::uuid AND t.revoked_at IS NULL
+    AND (t.app_id IS NULL OR EXISTS (SELECT true FROM apps a
+        WHERE a.app_id = t.app_id AND a.revoked_at IS NULL))
     AND (t.expires_at IS NULL OR t.expires_at > now())
 """
 
 _TOKENS: LiteralString = f"""
-SELECT token_id::text, scopes, to_char(created_at AT TIME ZONE 'UTC', '{RFC3339}') FROM tokens
-WHERE player_id = %(player_id)s::uuid AND revoked_at IS NULL
+SELECT token_id::text, scopes, to_char(created_at AT TIME ZONE 'UTC', '{RFC3339}'),
+    to_char(expires_at AT TIME ZONE 'UTC', '{RFC3339}'), app_id::text FROM tokens
+WHERE player_id = %(player_id)s::uuid AND revoked_at IS NULL AND app_key_id IS NULL
     AND (expires_at IS NULL OR expires_at > now())
     AND (%(before)s::uuid IS NULL OR token_id < %(before)s::uuid)
 ORDER BY token_id DESC LIMIT %(limit)s
@@ -54,6 +70,7 @@ ORDER BY token_id DESC LIMIT %(limit)s
 _REVOKE: LiteralString = """
 UPDATE tokens SET revoked_at = coalesce(revoked_at, now())
 WHERE player_id = %(player_id)s::uuid AND token_id = %(token_id)s::uuid
+    AND app_key_id IS NULL
 RETURNING true
 """
 
@@ -100,6 +117,10 @@ class Caller:
     name: str
     token_id: str
     scopes: frozenset[str]
+    expires_at: str | None = None
+    """When the token ends, if it does by itself."""
+    app_id: str | None = None
+    """The app that acts for the player; None where the player's own token was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +130,9 @@ class Token:
     token_id: str
     scopes: tuple[str, ...]
     created_at: str
+    expires_at: str | None
+    app_id: str | None
+    """The app that asked for it."""
 
 
 class Players:
@@ -124,9 +148,33 @@ class Players:
         token_id = self._insert(_REGISTER, player_id, token_hash, scopes, name)
         return Caller(player_id, name, token_id, frozenset(scopes))
 
-    def issue(self, player_id: str, token_hash: bytes, scopes: Sequence[str]) -> str:
-        """One more token of a player; its id."""
-        return self._insert(_ISSUE, player_id, token_hash, scopes)
+    def issue(
+        self,
+        player_id: str,
+        token_hash: bytes,
+        scopes: Sequence[str],
+        *,
+        seconds: float | None = None,
+        by: str | None = None,
+        app_id: str | None = None,
+    ) -> tuple[str, str | None]:
+        """One more token of a player, asked for with the token `by` or by an app: its id, and
+        when it ends. That is after `seconds`, and with the one that asked at the latest."""
+        token_id = uuid7()
+        parameters = {
+            "token_id": token_id,
+            "player_id": player_id,
+            "token_hash": token_hash,
+            "scopes": list(scopes),
+            "seconds": seconds,
+            "by": by,
+            "app_id": app_id,
+        }
+        return token_id, self.database.run(_ISSUE, parameters)[0][0]
+
+    def in_force(self, player_id: str) -> int:
+        """How many tokens of the player are valid."""
+        return int(self.database.run(_IN_FORCE, {"player_id": player_id})[0][0])
 
     def lookup(self, token_hash: bytes) -> Caller | None:
         """Whose valid token this is the hash of, or None."""
@@ -140,7 +188,7 @@ class Players:
         """The valid tokens of a player, newest first, from the one after `before` on."""
         parameters = {"player_id": player_id, "before": before, "limit": limit}
         rows = self.database.run(_TOKENS, parameters)
-        return [Token(token_id, tuple(scopes), at) for token_id, scopes, at in rows]
+        return [Token(token_id, tuple(scopes), *more) for token_id, scopes, *more in rows]
 
     def revoke(self, player_id: str, token_id: str) -> bool:
         """End a token of that player, if it is in force; False if the player never had it."""
@@ -204,8 +252,8 @@ class Players:
 def _caller(rows: list[Row]) -> Caller | None:
     if not rows:
         return None
-    player_id, name, token_id, scopes = rows[0]
-    return Caller(player_id, name, token_id, frozenset(scopes))
+    player_id, name, token_id, scopes, expires_at = rows[0]
+    return Caller(player_id, name, token_id, frozenset(scopes), expires_at)
 
 
 class _Names:

@@ -27,6 +27,8 @@ GRANTS = {
     "pending_disputes": "SELECT, INSERT, DELETE",
     "looks": "SELECT, INSERT",
     "scope_changes": "SELECT, INSERT",
+    "apps": "SELECT, INSERT, UPDATE",
+    "app_keys": "SELECT, INSERT, UPDATE",
     "players": "SELECT, INSERT, UPDATE, DELETE",
     "tokens": "SELECT, INSERT, UPDATE, DELETE",
     "chores": "SELECT, INSERT, UPDATE",

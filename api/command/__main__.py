@@ -53,6 +53,9 @@ COMMANDS = {
         "make a player an auditor or an admin, or no longer (--revoke)",
         uses_running=True,
     ),
+    "app": Command(
+        "api.command.app", "register apps, make and revoke their keys", uses_running=True
+    ),
     "audit": Command("api.command.audit", "check the record of a game, or of all (--all)"),
     "rebuild": Command("api.command.rebuild", "make summaries or standings anew from the record"),
     "backup": Command("api.command.backup", "dump the database into a folder, then audit"),

@@ -22,6 +22,9 @@ from .fields import (
     uuid,
 )
 
+MAX_SECONDS = 366 * 24 * 3600
+"""The longest that a token lasts which ends by itself."""
+
 _SCOPE = (
     "`play` does all that a player does, `read` only looks, `audit` sees everything in games that "
     "one has no part in, `admin` makes auditors."
@@ -105,10 +108,19 @@ class Me(Answered):
     name = text("The player's name.", required=True)
     token_id = uuid("The token that was sent.", required=True)
     scopes = _scopes(f"What that token may do. {_SCOPE}")
+    expires_at = time("When the token ends by itself; absent if it does not.")
+    app_id = uuid("The app that asks for the player; absent where the player's own token does.")
 
 
 class NewToken(Request):
     """What the new token may do."""
+
+    expires_in = integer(
+        "Seconds after which it ends by itself. If left out, it ends with the token that asks, or "
+        "when it is revoked.",
+        validate=validate.Range(1, MAX_SECONDS),
+        metadata={"examples": [3600]},
+    )
 
     scopes = fields.List(
         one_of("A scope.", SCOPES),
@@ -126,6 +138,7 @@ class IssuedToken(Answered):
     token_id = uuid("The token's id, to revoke it by.", required=True)
     token = text("Send it as `Authorization: Bearer …`. It is not shown again.", required=True)
     scopes = _scopes("What it may do.")
+    expires_at = time("When it ends by itself; absent if it does not.")
 
 
 class TokenInfo(Answered):
@@ -134,6 +147,8 @@ class TokenInfo(Answered):
     token_id = uuid("The token's id, to revoke it by.", required=True)
     scopes = _scopes("What it may do.")
     created_at = time("When it was made.", required=True)
+    expires_at = time("When it ends by itself; absent if it does not.")
+    app_id = uuid("The app that asked for it, if one did.")
 
 
 class TokenList(Answered):

@@ -141,6 +141,8 @@ class Client:
     app: Flask
     token: str | None = None
     player_id: str = ""
+    acts_for: str | None = None
+    """The player for whom the token asks, which is an app's key."""
     flask: FlaskClient = field(init=False)
 
     def __post_init__(self) -> None:
@@ -162,6 +164,8 @@ class Client:
         sent = dict(headers or {})
         if self.token is not None:
             sent.setdefault("Authorization", f"Bearer {self.token}")
+        if self.acts_for is not None:
+            sent.setdefault("Abbot-Player", self.acts_for)
         if body is not None:
             data, content_type = json.dumps(body), content_type or "application/json"
         answer = self.flask.open(

@@ -30,6 +30,7 @@ class Listener:
         *,
         last_event_id: int | None = None,
         most: int | None = None,
+        player: str | None = None,
     ) -> None:
         self.events: list[dict[str, Any]] = []
         self.ids: list[int] = []
@@ -43,6 +44,8 @@ class Listener:
         headers = {"Accept": "text/event-stream"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
+        if player is not None:
+            headers["Abbot-Player"] = player
         if last_event_id is not None:
             headers["Last-Event-ID"] = str(last_event_id)
         self._connection.request("GET", path, headers=headers)

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from api import auth
+from api import auth, me
 from api.services import Services
 from eventstore.feed import Feed
 from eventstore.ids import uuid7
@@ -231,6 +231,40 @@ def test_a_token_that_reads_changes_nothing(anna: Client, bert: Client, table: T
     assert table.game()["version"] == before
     assert reader.get(table.url, expect=200).get_json()["you"] == {"seat": 0}
     reader.get(f"{table.url}/legal-moves", expect=200)
+
+
+def test_a_token_ends_by_itself(anna: Client, scratch: Scratch) -> None:
+    made = anna.post("/v1/me/tokens", {"expires_in": 3600}, expect=201).get_json()
+    short = Client(anna.app, made["token"])
+    assert short.get("/v1/me", expect=200).get_json()["expires_at"] == made["expires_at"]
+    listed = anna.get("/v1/me/tokens", expect=200).get_json()["items"]
+    assert [each.get("expires_at") for each in listed] == [made["expires_at"], None]
+    # What it makes itself ends with it.
+    for body in (None, {"expires_in": 7200}):
+        child = short.post("/v1/me/tokens", body, expect=201).get_json()
+        assert child["expires_at"] == made["expires_at"]
+    sooner = short.post("/v1/me/tokens", {"expires_in": 60}, expect=201).get_json()
+    assert sooner["expires_at"] < made["expires_at"]
+    scratch.execute("UPDATE tokens SET expires_at = now() WHERE token_id = %s", (made["token_id"],))
+    short.refused(short.get("/v1/me"), 401, "unauthenticated")
+    assert len(anna.get("/v1/me/tokens").get_json()["items"]) == 4
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 1.5, "60", True, 366 * 24 * 3600 + 1])
+def test_times_that_no_token_has(anna: Client, seconds: object) -> None:
+    anna.refused(anna.post("/v1/me/tokens", {"expires_in": seconds}), 422, "validation")
+
+
+def test_a_player_has_so_many_tokens(anna: Client, opened: Services) -> None:
+    for _ in range(me.MOST_TOKENS - 1):
+        token_id, _ = opened.players.issue(
+            anna.player_id, auth.token_hash(auth.new_token()), ["read"]
+        )
+    answer = anna.post("/v1/me/tokens")
+    anna.refused(answer, 429, "rate-limited")
+    assert answer.headers["Retry-After"] == "60"
+    anna.delete(f"/v1/me/tokens/{token_id}", expect=204)
+    anna.post("/v1/me/tokens", expect=201)
 
 
 def test_tokens_are_stored_hashed(anna: Client, scratch: Scratch, opened: Services) -> None:

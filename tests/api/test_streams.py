@@ -17,8 +17,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from api import auth
 from api.command.client import Client
 from domain.redaction import EVERYTHING, Viewer, redact
+from eventstore.apps import Apps
+from eventstore.pool import open_pool
 from eventstore.store import Store
 from tests.api.listening import PATIENCE, Listener
 from tests.api.matches import Match, registered, with_scope
@@ -309,6 +312,38 @@ def test_a_revoked_token_ends_its_stream(server: Server) -> None:
     match.start()
     kept.wait_for_version(5)
     assert listener.ids[-1] == ticketed.ids[-1] == 3
+    kept.close()
+    match.close()
+
+
+def test_what_ends_by_itself_or_with_an_app_ends_its_streams(
+    server: Server, scratch: Scratch
+) -> None:
+    match = Match.opened(server.port)
+    short = match.seats[1].post("/me/tokens", {"expires_in": 3600}).body
+    keys = [auth.new_key(), auth.new_key()]
+    with open_pool(scratch.app_url, 1) as pool:
+        apps = Apps(pool)
+        app = apps.create("App", auth.token_hash(keys[0]))
+        other = apps.add_key(app.app_id, auth.token_hash(keys[1]))
+        player, _ = apps.register(app.app_id, "Player")
+        kept, by_short = match.listen(0), match.listen(token=short["token"])
+        by_app, by_other = (match.listen(token=key, player=player.player_id) for key in keys)
+        for each in (kept, by_short, by_app, by_other):
+            each.wait_for_version(3)
+        scratch.execute(
+            "UPDATE tokens SET expires_at = now() WHERE token_id = %s", (short["token_id"],)
+        )
+        by_short.join()
+        assert other is not None
+        assert apps.revoke(app.key_id)
+        by_app.join()
+        assert not by_other.closed.is_set()
+        assert apps.revoke(app.app_id)
+        by_other.join()
+    match.start()
+    kept.wait_for_version(5)
+    assert by_short.ids[-1] == by_app.ids[-1] == by_other.ids[-1] == 3
     kept.close()
     match.close()
 

@@ -44,7 +44,8 @@ def test_a_token_tells_who_calls(players: Players) -> None:
 def test_more_tokens(players: Players) -> None:
     first, more = _hash(), _hash()
     caller = players.register("Al", first, ["play", "read"])
-    token_id = players.issue(caller.player_id, more, ["read"])
+    token_id, ends = players.issue(caller.player_id, more, ["read"])
+    assert ends is None
     assert players.lookup(more) == Caller(caller.player_id, "Al", token_id, frozenset({"read"}))
     listed = players.tokens(caller.player_id)
     assert [token.token_id for token in listed] == [token_id, caller.token_id]

@@ -1,0 +1,83 @@
+"""`./abbot app`: register apps and make or revoke their keys.
+
+./abbot app create NAME   register an app; its first key is shown this once
+./abbot app key APP       one more key for the app with this id, to change keys without a gap
+./abbot app revoke ID     revoke a key, or an app with all its keys and tokens; its players stay
+./abbot app list          apps and their keys in force
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from api import names
+from api.auth import new_key, token_hash
+from api.command.console import CommandFailed, complain, say
+from api.command.servers import read_settings
+from eventstore.apps import Apps
+from eventstore.errors import Unavailable
+from eventstore.pool import open_pool
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def main(argv: list[str]) -> int:
+    """Run the command; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="abbot app", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser("create").add_argument("name", metavar="NAME", help="its name, for people")
+    actions.add_parser("key").add_argument("id", metavar="APP", help="an app's id")
+    actions.add_parser("revoke").add_argument("id", metavar="ID", help="an app's or a key's id")
+    actions.add_parser("list")
+    arguments = parser.parse_args(argv)
+    try:
+        _run(arguments)
+    except CommandFailed as error:
+        complain(str(error))
+        return 1
+    except Unavailable:
+        complain("the database cannot be reached.")
+        return 1
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    settings = read_settings()
+    if not settings.database_url:
+        raise CommandFailed("no database: start `./abbot up`, or set ABBOT_DATABASE_URL.")
+    with open_pool(settings.database_url, 1, application="abbot-app") as pool:
+        apps = Apps(pool)
+        if arguments.action == "create":
+            _create(apps, arguments.name)
+        elif arguments.action == "key":
+            key = new_key()
+            key_id = apps.add_key(_id(arguments.id), token_hash(key))
+            if key_id is None:
+                raise CommandFailed("there is no app with this id.")
+            say(f"key {key_id}, shown this once:\n{key}")
+        elif arguments.action == "revoke":
+            if not apps.revoke(_id(arguments.id)):
+                raise CommandFailed("there is no app and no key with this id.")
+            say("revoked.")
+        else:
+            for app_id, name, key_id, created_at in apps.list():
+                say(f"{app_id}  {name}  key {key_id} of {created_at}")
+
+
+def _create(apps: Apps, given: str) -> None:
+    try:
+        name = names.normalised(given)
+    except ValueError as error:
+        raise CommandFailed(f"the name cannot be used: {error}") from None
+    key = new_key()
+    app = apps.create(name, token_hash(key))
+    say(f"app {app.app_id} ({name}), key {app.key_id}, shown this once:\n{key}")
+
+
+def _id(text: str) -> str:
+    if not _ID.fullmatch(text.lower()):
+        raise CommandFailed("name an id; `./abbot app list` shows them.")
+    return text.lower()
