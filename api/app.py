@@ -35,6 +35,7 @@ from . import (
     services,
     states,
     streams,
+    webhooks,
 )
 from .allowances import Allowances
 from .encoding import OrjsonProvider
@@ -74,7 +75,7 @@ def create_app(
     _register_store_errors(app)
     api = documentation.create_api(app)
     on_games = (games, seats, invites, play, events, states, streams, attempts, disputes)
-    for module in (players, me, apps, rulesets, *on_games):
+    for module in (players, me, webhooks, apps, rulesets, *on_games):
         api.register_blueprint(module.blueprint, url_prefix=BASE)
     api.register_blueprint(health.blueprint)
     api.register_blueprint(jwks.blueprint)

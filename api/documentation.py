@@ -165,6 +165,8 @@ _PATH_PARAMETERS = {
     "player_id": "The player.",
     "token_id": "The token.",
     "dispute_id": "The dispute.",
+    "webhook_id": "The webhook.",
+    "delivery_id": "The delivery.",
     "seat": "The seat's number.",
     "version": "The version of an event.",
     "code": "The invite's code.",

@@ -46,6 +46,8 @@ KINDS: dict[str, Kind] = {
     "not-enough-seats": Kind(409, "Not enough seats are taken"),
     "table-full": Kind(409, "The table is full"),
     "already-seated": Kind(409, "Already seated"),
+    "too-many-webhooks": Kind(409, "No more webhooks"),
+    "webhook-disabled": Kind(409, "The webhook is disabled"),
     "precondition-failed": Kind(412, "The game has another version"),
     "too-large": Kind(413, "The body is too large"),
     "unsupported-media-type": Kind(415, "Unsupported media type"),

@@ -16,6 +16,7 @@ from flask import Flask, current_app
 
 from eventstore.apps import Apps
 from eventstore.attempts import Attempts
+from eventstore.destinations import Destinations
 from eventstore.disputes import Disputes
 from eventstore.executor import Executor
 from eventstore.invites import Invites
@@ -23,6 +24,7 @@ from eventstore.lists import Lists
 from eventstore.looks import Looks
 from eventstore.players import Players
 from eventstore.pool import Pool, open_pool
+from eventstore.sealing import Sealer
 from eventstore.settings import Settings
 from eventstore.signing import Signer
 from eventstore.standings import Standings
@@ -30,6 +32,7 @@ from eventstore.store import Store
 from eventstore.tables import Tables
 from eventstore.tickets import Tickets
 from eventstore.verified import Verified
+from eventstore.webhooks import Webhooks
 
 from .live import Bounds, Live
 
@@ -55,12 +58,20 @@ class Services:
     verified: Verified
     tickets: Tickets
     tables: Tables
+    webhooks: Webhooks
+    destinations: Destinations
+    """Where webhooks may go."""
     live: Live
     """Those who wait for something in this process."""
 
 
 def over(
-    store: Store, signing_keys: Path, *, serving: bool = False, bounds: Bounds | None = None
+    store: Store,
+    signing_keys: Path,
+    *,
+    serving: bool = False,
+    bounds: Bounds | None = None,
+    destinations: Destinations | None = None,
 ) -> Services:
     """The services on top of `store`, with the keys in the folder `signing_keys`; `serving` as for
     `Executor`."""
@@ -80,6 +91,8 @@ def over(
         Verified(),
         Tickets(store.pool),
         Tables(store.pool),
+        Webhooks(store.pool, Sealer(signing_keys)),
+        destinations or Destinations(),
         Live(store, bounds),
     )
 
@@ -109,7 +122,13 @@ class Opener:
         settings = self._settings
         bounds = Bounds(settings.streams, settings.streams_per_player, settings.streams_per_address)
         store = Store(_pool(settings))
-        return over(store, settings.signing_keys, serving=True, bounds=bounds)
+        return over(
+            store,
+            settings.signing_keys,
+            serving=True,
+            bounds=bounds,
+            destinations=Destinations(settings.webhooks_anywhere),
+        )
 
 
 def _pool(settings: Settings) -> Pool:

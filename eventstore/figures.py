@@ -39,6 +39,14 @@ def told_by_database(rows: HealthRows) -> Iterator[GaugeMetricFamily]:
     yield _gauge(
         "abbot_feed_unsigned", "Events in the feed that no checkpoint covers yet.", told.unsigned
     )
+    yield _gauge(
+        "abbot_webhooks_waiting", "Webhooks that are due and that no node calls.", told.webhooks
+    )
+    yield _gauge(
+        "abbot_webhooks_late_seconds",
+        "For how long the first of them has been due.",
+        told.webhooks_late,
+    )
     if told.heartbeat_age is not None:
         yield _gauge(
             "abbot_heartbeat_age_seconds",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import psycopg
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
-from . import sql, sql_health
+from . import sql, sql_health, sql_webhooks
 from .database import Database
 from .errors import Unavailable
 from .pool import Pool
@@ -58,6 +58,10 @@ class Told(NamedTuple):
     """Appends that have no position in the feed yet."""
     unsigned: int
     """Positions of the feed that no checkpoint covers yet."""
+    webhooks: int
+    """Webhooks that are due and that no node calls."""
+    webhooks_late: float
+    """Seconds since the first of them was due."""
 
 
 class HealthRows:
@@ -97,11 +101,12 @@ class HealthRows:
                 time.sleep(0.05)
 
     def told(self) -> Told:
-        """The figures as of now. Two statements."""
+        """The figures as of now. Three statements."""
         now = self._database.run(sql.CLOCK, {})[0][0]
         parameters = {"now": now, "limit": MOST_COUNTED, "alive": ALIVE_SECONDS}
         overdue, unclaimed, oldest, *rest = self._database.run(sql_health.TOLD, parameters)[0]
-        return Told(overdue, unclaimed, oldest or 0.0, *rest)
+        webhooks = self._database.run(sql_webhooks.LATE, parameters)[0]
+        return Told(overdue, unclaimed, oldest or 0.0, *rest, *webhooks)
 
 
 def serves(revision: str | None) -> bool:

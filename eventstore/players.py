@@ -99,6 +99,9 @@ SELECT player_id::text, name FROM players WHERE player_id = ANY(%(player_ids)s::
 """
 
 _ERASE: LiteralString = """
+WITH called AS (
+    DELETE FROM webhooks WHERE owner_kind = 'player' AND owner_id = %(player_id)s::uuid
+)
 DELETE FROM players WHERE player_id = %(player_id)s::uuid RETURNING true
 """
 
@@ -222,7 +225,8 @@ class Players:
         return known
 
     def erase(self, player_id: str) -> bool:
-        """Forget a person: name and tokens go, the record holds ids only and stays as it is."""
+        """Forget a person: name, tokens and webhooks go, the record holds ids only and stays as it
+        is."""
         erased = bool(self.database.run(_ERASE, {"player_id": player_id}))
         self._names.forget(player_id)
         return erased

@@ -82,6 +82,10 @@ class Settings:
     keep prepared statements)."""
     lobby_hours: float
     """Hours after which a table at which nothing happens before its start is closed."""
+    webhooks_anywhere: bool
+    """Webhooks may go to ``http`` and to addresses that are not public: for development alone."""
+    webhook_places: int
+    """Webhooks that one worker node calls at a time; 0 for a node that calls none."""
     log_level: str
     """``debug``, ``info``, ``warning`` or ``error``."""
 
@@ -129,6 +133,11 @@ class Settings:
             lobby_hours=env.float(
                 "ABBOT_LOBBY_HOURS", 24.0, validate=validate.Range(0.001, 24 * 366)
             ),
+            webhooks_anywhere=env.str(
+                "ABBOT_WEBHOOKS", "public", validate=validate.OneOf(("public", "anywhere"))
+            )
+            == "anywhere",
+            webhook_places=env.int("ABBOT_WEBHOOK_PLACES", 32, validate=validate.Range(0, 256)),
             log_level=env.str("ABBOT_LOG_LEVEL", "info", validate=validate.OneOf(LOG_LEVELS)),
         )
         try:

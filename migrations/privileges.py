@@ -43,6 +43,8 @@ GRANTS = {
     "outages": "SELECT, INSERT, UPDATE",
     "checkpoints": "SELECT, INSERT",
     "nodes": "SELECT, INSERT, UPDATE, DELETE",
+    "webhooks": "SELECT, INSERT, UPDATE, DELETE",
+    "deliveries": "SELECT, INSERT, UPDATE, DELETE",
     "alembic_version": "SELECT",
 }
 

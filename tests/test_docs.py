@@ -2,8 +2,55 @@
 
 from __future__ import annotations
 
+import base64
+import re
+import time
+from typing import Any
+
 from api.command import rules
+from api.command.environment import ROOT
+from domain.webhooks import secret_text, signature
 
 
 def test_the_page_of_rules_is_fresh() -> None:
     assert rules.PAGE.read_text(encoding="utf-8") == rules.page()
+
+
+def _code(page: str, name: str) -> dict[str, Any]:
+    """What the Python code in a page defines, of the block that defines `name`."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    (block,) = (each for each in blocks if f"def {name}(" in each)
+    defined: dict[str, Any] = {}
+    exec(block, defined)
+    return defined
+
+
+def test_the_page_checks_webhooks_as_they_are_signed() -> None:
+    is_genuine = _code("integrate.md", "is_genuine")["is_genuine"]
+    now, body, old, new = int(time.time()), b'{"type":"ping"}', b"o" * 32, b"n" * 32
+
+    def headers(timestamp: int, *secrets: bytes) -> dict[str, str]:
+        return {
+            "webhook-id": "msg",
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": signature(secrets, "msg", timestamp, body),
+        }
+
+    assert is_genuine(headers(now, new), body, secret_text(new))
+    assert is_genuine(headers(now, new, old), body, secret_text(old))
+    assert not is_genuine(headers(now, new), body, secret_text(old))
+    assert not is_genuine(headers(now, new), body + b" ", secret_text(new))
+    assert not is_genuine(headers(now - 301, new), body, secret_text(new))
+    assert not is_genuine(headers(now, new) | {"webhook-id": "other"}, body, secret_text(new))
+
+
+def test_a_signature_is_that_of_the_specification() -> None:
+    """The example of the specification's own documents."""
+    secret = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    assert _signed_with(secret) == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def _signed_with(secret: str) -> str:
+    key = base64.b64decode(secret)
+    return signature([key], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')

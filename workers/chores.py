@@ -42,6 +42,7 @@ CHORES: dict[str, Chore] = {
     "purge-attempts": Chore(3600, housekeeping.purge_attempts),
     "settle-disputes": Chore(60, housekeeping.settle_disputes),
     "purge-tickets": Chore(300, housekeeping.purge_tickets),
+    "purge-deliveries": Chore(3600, housekeeping.purge_deliveries),
     "partitions": Chore(6 * 3600, housekeeping.make_partitions),
     "close-lobbies": Chore(60, housekeeping.close_lobbies),
     "forget-nodes": Chore(3600, housekeeping.forget_nodes),

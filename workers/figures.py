@@ -16,7 +16,7 @@ from eventstore import metrics
 from eventstore.figures import MOVES, told_by_database
 from eventstore.health import HealthRows
 
-__all__ = ["CHORES", "MOVES", "SETTLED", "Exporter", "observe_expiry"]
+__all__ = ["CHORES", "MOVES", "SETTLED", "Exporter", "observe_delivery", "observe_expiry"]
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +27,21 @@ LATENESS = Histogram(
 )
 SETTLED = Counter("abbot_due_rows", "Due rows by what became of them.", ["kind", "outcome"])
 CHORES = Counter("abbot_chores", "Recurring work by what became of it.", ["chore", "outcome"])
+
+DELIVERIES = Counter(
+    "abbot_webhook_attempts", "Calls of webhooks by what came of them.", ["outcome"]
+)
+DELIVERY_SECONDS = Histogram(
+    "abbot_webhook_seconds",
+    "How long calls of webhooks took.",
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30),
+)
+
+
+def observe_delivery(delivered: bool, seconds: float) -> None:
+    """Note that a webhook was called."""
+    DELIVERIES.labels("delivered" if delivered else "failed").inc()
+    DELIVERY_SECONDS.observe(seconds)
 
 
 def observe_expiry(events: list[Recorded]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from domain.commands import CloseTable
 from eventstore.attempts import Attempts
 from eventstore.chores import Housekeeping
+from eventstore.deliveries import Deliveries
 from eventstore.disputes import Disputes
 from eventstore.health import HealthRows
 from eventstore.partitions import MAKE, MONTHS_AHEAD
@@ -55,6 +56,11 @@ def settle_disputes(resources: Resources) -> None:
 def purge_tickets(resources: Resources) -> None:
     """Forget tickets for streams that have expired."""
     _purge(Housekeeping(resources.store().pool).purge_tickets)
+
+
+def purge_deliveries(resources: Resources) -> None:
+    """Forget old deliveries to webhooks."""
+    _purge(Deliveries(resources.store().pool).purge)
 
 
 def close_lobbies(resources: Resources) -> None:

@@ -91,6 +91,9 @@ def _match(app: Flask, opened: Services, ruleset: str, visibility: str) -> Match
              for name, known in callers.items() if known.player_id == client.player_id}  # fmt: skip
     match = Match(table, callers, seats, {"auditor"}, {invite: "host"})
     _live(match)
+    url = "https://only.the.admin.example.com/knows"
+    webhook = callers["admin"].post("/v1/me/webhooks", {"url": url}, expect=201).get_json()
+    match.codes |= {webhook[name]: "admin" for name in ("webhook_id", "url", "secret")}
     return match
 
 
@@ -145,6 +148,8 @@ def _paths(path: str, match: Match, client: Client) -> list[str]:
         "dispute_id": [code for code in match.codes if len(code) == 36][1::3],
         "player_id": [match.table.host.player_id],
         "token_id": [NOWHERE],
+        "webhook_id": [next(code for code, owner in match.codes.items() if owner == "admin")],
+        "delivery_id": [NOWHERE],
         "ruleset": ["halleluja", "vallelujah"],
         "version": ["9", "12"],
         "seat": ["0", "1"],
