@@ -10,6 +10,7 @@ from typing import Any
 from flask import Response
 
 from domain.webhooks import secret_text
+from domain.wording import Sentence
 from eventstore.destinations import Unfit
 from eventstore.webhooks import MOST_OF_OWNER, Delivery, Disabled, Owner, Webhook
 
@@ -57,7 +58,10 @@ def create_webhook(call: Call) -> Response:
         owner, sent["url"], _unique(sent["events"]), sent["description"]
     )
     if added is None:
-        raise Problem("too-many-webhooks", f"You have {MOST_OF_OWNER} webhooks; that is the most.")
+        raise Problem(
+            "too-many-webhooks",
+            Sentence("You have {most} webhooks; that is the most.", most=MOST_OF_OWNER),
+        )
     webhook, secret = added
     body = _shown(webhook) | {"secret": secret_text(secret)}
     return responses.secret(responses.json(body, 201, location=_path(webhook.webhook_id)))
@@ -297,7 +301,7 @@ def _check(url: str) -> None:
         with _looking_up():
             services().destinations.check(url)
     except Unfit as unfit:
-        raise invalid(("url", str(unfit))) from None
+        raise invalid(("url", unfit.detail)) from None
 
 
 def _unique(subjects: list[str]) -> list[str]:

@@ -20,6 +20,8 @@ _TITLES = {
     "Not enough seats are taken": "Zu wenige Sitze sind besetzt",
     "The table is full": "Der Tisch ist voll",
     "Already seated": "Du sitzt schon",
+    "No more webhooks": "Keine weiteren Webhooks",
+    "The webhook is disabled": "Der Webhook ist abgeschaltet",
     "The game has another version": "Das Spiel hat eine andere Version",
     "The body is too large": "Der Inhalt ist zu groß",
     "Unsupported media type": "Nicht unterstützter Medientyp",
@@ -222,6 +224,27 @@ _DETAILS = {
     "You hold or held a seat in this game.": "Du hast oder hattest in diesem Spiel einen Sitz.",
     "You held no seat in this game.": "Du hattest in diesem Spiel keinen Sitz.",
     "The match is not over yet.": "Die Partie ist noch nicht zu Ende.",
+    # Webhooks.
+    "You have {most} webhooks; that is the most.": "Du hast {most} Webhooks; mehr gehen nicht.",
+    "You have no such webhook.": "Einen solchen Webhook hast du nicht.",
+    "There is no such delivery.": "Eine solche Zustellung gibt es nicht.",
+    "Nothing is sent to it until it is enabled again.": (
+        "Es wird nichts dorthin geschickt, bis er wieder eingeschaltet ist."
+    ),
+    "Too many names are being looked up at the moment; try again.": (
+        "Im Augenblick werden zu viele Namen nachgeschlagen; versuch es noch einmal."
+    ),
+    "Must be a URL of at most {most} visible ASCII characters.": (
+        "Muss eine URL aus höchstens {most} sichtbaren ASCII-Zeichen sein."
+    ),
+    "Must be a URL.": "Muss eine URL sein.",
+    "Must be an https URL.": "Muss eine https-URL sein.",
+    "Must have no user and no fragment.": "Darf keinen Benutzer und kein Fragment haben.",
+    "The port must be 443, or 1024 or above.": "Der Port muss 443 sein, oder 1024 oder darüber.",
+    "There is no port 0.": "Einen Port 0 gibt es nicht.",
+    "Must name a host.": "Muss einen Host nennen.",
+    "Must lead to a public address.": "Muss zu einer öffentlichen Adresse führen.",
+    "The host's name has no address.": "Der Name des Hosts hat keine Adresse.",
     # Disputes.
     "A seat can file {most} disputes in a game.": (
         "Ein Sitz kann in einem Spiel {most} Einsprüche erheben."

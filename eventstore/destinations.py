@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from domain.wording import Sentence, sentence
+
 MOST_CHARACTERS = 2048
 HTTPS, HTTP = 443, 80
 
@@ -51,7 +53,11 @@ _CLOSED_6 = tuple(
 
 
 class Unfit(ValueError):
-    """A URL that is not taken; the text says why, for whoever sent it."""
+    """A URL that is not taken; `detail` says why, for whoever sent it."""
+
+    def __init__(self, template: str) -> None:
+        self.detail = sentence(template)
+        super().__init__(self.detail)
 
 
 class ClosedAddress(OSError):
@@ -104,7 +110,12 @@ class Destinations:
     def parse(self, url: str) -> Destination:
         """The URL's parts; Unfit where such a URL is not taken, whatever its name leads to."""
         if len(url) > MOST_CHARACTERS or not _VISIBLE.fullmatch(url) or "\\" in url:
-            raise Unfit(f"Must be a URL of at most {MOST_CHARACTERS} visible ASCII characters.")
+            raise Unfit(
+                Sentence(
+                    "Must be a URL of at most {most} visible ASCII characters.",
+                    most=MOST_CHARACTERS,
+                )
+            )
         try:
             parts = urlsplit(url)
             host, port = parts.hostname or "", parts.port
