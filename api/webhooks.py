@@ -17,7 +17,7 @@ from eventstore.webhooks import MOST_OF_OWNER, Delivery, Disabled, Owner, Webhoo
 from . import paging, responses
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
-from .problems import Problem, invalid, not_found, unavailable
+from .problems import Problem, forbidden, invalid, not_found, unavailable
 from .schemas import webhooks as schemas
 from .schemas.games import EmptyObject
 from .services import services
@@ -264,13 +264,15 @@ def retry_delivery(call: Call, webhook_id: str, delivery_id: str) -> Response:
 
 
 def _owner(call: Call) -> Owner:
-    """Whose webhooks the call is about; 403 for a token that may only read."""
+    """Whose webhooks the call is about; 403 for a token that may only read, and for apps: what
+    an app asked for would outlive it."""
     call.require_play()
+    if call.identity.app is not None:
+        raise forbidden("Only a player's own token manages webhooks.")
     return Owner("player", call.player.player_id)
 
 
 def _own(call: Call, webhook_id: str) -> Webhook:
-    call.require_play()
     webhook = services().webhooks.one(_owner(call), webhook_id)
     if webhook is None:
         raise _unknown()

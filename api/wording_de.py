@@ -226,6 +226,9 @@ _DETAILS = {
     "The match is not over yet.": "Die Partie ist noch nicht zu Ende.",
     # Webhooks.
     "You have {most} webhooks; that is the most.": "Du hast {most} Webhooks; mehr gehen nicht.",
+    "Only a player's own token manages webhooks.": (
+        "Nur ein eigenes Token des Spielers verwaltet Webhooks."
+    ),
     "You have no such webhook.": "Einen solchen Webhook hast du nicht.",
     "There is no such delivery.": "Eine solche Zustellung gibt es nicht.",
     "Nothing is sent to it until it is enabled again.": (
