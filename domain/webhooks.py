@@ -43,16 +43,20 @@ def messages(event: Event | Recorded, seat: int) -> Iterator[str]:
         yield GAME_OVER
 
 
-def message(type_: str, event: Recorded, seat: int) -> dict[str, Any]:
-    """One of the event's messages for a seat, as it is sent."""
+def message(type_: str, event: Recorded, seat: int, player_id: str) -> dict[str, Any]:
+    """One of the event's messages for the player in a seat, as it is sent."""
+    data: dict[str, Any] = {
+        "game_id": event.game_id,
+        "version": event.version,
+        "seat": seat,
+        "player_id": player_id,
+    }
     if type_ == GAME_EVENT:
-        data = redact(event, Viewer(seat), over=False)
+        data["event"] = redact(event, Viewer(seat), over=False)
+    elif type_ == TURN_BEGUN:
+        data["turn"] = event.data["turn"]
     else:
-        data = {"game_id": event.game_id, "version": event.version, "seat": seat}
-        if type_ == TURN_BEGUN:
-            data["turn"] = event.data["turn"]
-        else:
-            data |= _ending(event)
+        data |= _ending(event)
     return {"type": type_, "timestamp": event.at, "data": data}
 
 

@@ -82,6 +82,13 @@ UPDATE tokens SET revoked_at = coalesce(revoked_at, now())
 WHERE app_key_id = %(id)s::uuid OR app_id = %(id)s::uuid
 """
 
+# Whoever held the app's keys or tokens may have made them.
+_REMOVE_WEBHOOKS: LiteralString = """
+DELETE FROM webhooks WHERE owner_id = %(id)s::uuid AND owner_kind = 'app'
+    OR owner_kind = 'player'
+        AND owner_id IN (SELECT player_id FROM players WHERE app_id = %(id)s::uuid)
+"""
+
 _KNOWN: LiteralString = """
 SELECT true FROM apps WHERE app_id = %(id)s::uuid
 UNION ALL SELECT true FROM app_keys WHERE key_id = %(id)s::uuid LIMIT 1
@@ -194,11 +201,11 @@ class Apps:
         return [AppPlayer(*row) for row in self._database.run(_PLAYERS, parameters)]
 
     def revoke(self, id: str) -> bool:
-        """End a key, or an app with all its keys and the tokens that it asked for; False if there
-        is neither. Its players stay."""
+        """End a key, or an app with all its keys, the tokens that it asked for and the webhooks
+        of its players; False if there is neither. Its players stay."""
         if not self._database.run(_KNOWN, {"id": id}):
             return False
-        for statement in (_REVOKE_APP, _REVOKE_KEYS, _REVOKE_TOKENS):
+        for statement in (_REVOKE_APP, _REVOKE_KEYS, _REVOKE_TOKENS, _REMOVE_WEBHOOKS):
             self._database.run(statement, {"id": id})
         return True
 

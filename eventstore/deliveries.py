@@ -73,6 +73,7 @@ class Post(NamedTuple):
     game_id: str
     version: int
     seat: int
+    player_id: str
 
 
 class Fanout:
@@ -112,6 +113,7 @@ def _fan_out(connection: Connection[Row], items: Sequence[FeedItem]) -> None:
             "games": [post.game_id for post in posts],
             "versions": [post.version for post in posts],
             "seats": [post.seat for post in posts],
+            "players": [post.player_id for post in posts],
         },
     )
     connection.execute(statements.DUE_NOW, {"webhooks": called})
@@ -122,11 +124,11 @@ def _of_matches(connection: Connection[Row], items: Sequence[FeedItem]) -> list[
     span = {"first": items[0].position, "last": items[-1].position}
     known = {item.position: item for item in items}
     rows = connection.execute(statements.SEATED, span).fetchall()
-    for position, webhook_id, wanted, seat, body in rows:
+    for position, webhook_id, wanted, seat, player_id, body in rows:
         _, game_id, version = known[position]
         for type_ in messages(_made(orjson.loads(body)), seat):
             if type_ in wanted:
-                posts.append(Post(position, webhook_id, type_, game_id, version, seat))
+                posts.append(Post(position, webhook_id, type_, game_id, version, seat, player_id))
     return posts
 
 
@@ -152,7 +154,7 @@ def _of_lobbies(connection: Connection[Row], items: Sequence[FeedItem]) -> list[
     for row in connection.execute(statements.OF_PLAYERS, named_players).fetchall():
         webhooks.setdefault(row[1], []).append(row)
     return [
-        Post(item.position, webhook_id, type_, item.game_id, item.version, seat)
+        Post(item.position, webhook_id, type_, item.game_id, item.version, seat, player)
         for item, event, seats in concerned
         for player, seat in seats.items()
         for webhook_id, _, wanted, after in webhooks.get(player, ())
@@ -331,7 +333,7 @@ def _held(claimed: Claimed) -> dict[str, Any]:
 
 
 def _due(webhook_id: str, row: Row) -> Due:
-    delivery_id, type_, _, _, seat, tries, created_at, body, hash_, before = row
+    delivery_id, type_, _, _, seat, player_id, tries, created_at, body, hash_, before = row
     if type_ == PING:
         payload = {"type": PING, "timestamp": created_at, "data": {"webhook_id": webhook_id}}
         return Due(delivery_id, tries, payload)
@@ -339,4 +341,4 @@ def _due(webhook_id: str, row: Row) -> Due:
         return Due(delivery_id, tries, None)
     prev_hash = ZERO_HASH if before is None else before.hex()
     (event,) = from_bodies([orjson.loads(body)], hash_, prev_hash)
-    return Due(delivery_id, tries, message(type_, event, seat))
+    return Due(delivery_id, tries, message(type_, event, seat, player_id))

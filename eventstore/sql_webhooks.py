@@ -154,28 +154,37 @@ WHERE game_id = %(game_id)s::uuid AND version <= %(last)s
 """
 
 OF_PLAYERS: LiteralString = """
-SELECT webhook_id::text, owner_id::text, events, after_position FROM webhooks
-WHERE owner_kind = 'player' AND owner_id = ANY(%(players)s::uuid[]) AND enabled
+SELECT w.webhook_id::text, w.owner_id::text, w.events, w.after_position
+FROM webhooks w JOIN players p ON p.player_id = w.owner_id
+LEFT JOIN apps a ON a.app_id = p.app_id
+WHERE w.owner_kind = 'player' AND w.owner_id = ANY(%(players)s::uuid[]) AND w.enabled
+    AND a.revoked_at IS NULL
 """
 
 SEATED: LiteralString = """
-SELECT f.position, w.webhook_id::text, w.events, s.seat, convert_to(e.body, 'UTF8')
+SELECT f.position, w.webhook_id::text, w.events, s.seat, s.player_id::text,
+    convert_to(e.body, 'UTF8')
 FROM feed f
 JOIN games g ON g.game_id = f.game_id AND f.version > g.started_version
 JOIN seats s ON s.game_id = f.game_id AND s.player_id IS NOT NULL
 JOIN webhooks w ON w.owner_kind = 'player' AND w.owner_id = s.player_id AND w.enabled
     AND w.after_position < f.position
+JOIN players p ON p.player_id = s.player_id
+LEFT JOIN apps a ON a.app_id = p.app_id
 JOIN events e ON e.game_id = f.game_id AND e.version = f.version
-WHERE f.position BETWEEN %(first)s AND %(last)s
+WHERE f.position BETWEEN %(first)s AND %(last)s AND a.revoked_at IS NULL
 """
 """Events after the start, when nobody's seat becomes another's, for each webhook of a seat."""
 
 ADD_DELIVERIES: LiteralString = """
-INSERT INTO deliveries (webhook_id, delivery_id, type, game_id, version, seat, created_at, due_at)
-SELECT w.webhook_id, new.delivery_id, new.type, new.game_id, new.version, new.seat, now, now
+INSERT INTO deliveries (webhook_id, delivery_id, type, game_id, version, seat, player_id,
+    created_at, due_at)
+SELECT w.webhook_id, new.delivery_id, new.type, new.game_id, new.version, new.seat, new.player_id,
+    now, now
 FROM clock_timestamp() AS now, unnest(%(webhooks)s::uuid[], %(ids)s::uuid[], %(types)s::text[],
-        %(games)s::uuid[], %(versions)s::int[], %(seats)s::int[])
-    AS new (webhook_id, delivery_id, type, game_id, version, seat)
+        %(games)s::uuid[], %(versions)s::int[], %(seats)s::int[],
+        %(players)s::uuid[])
+    AS new (webhook_id, delivery_id, type, game_id, version, seat, player_id)
 JOIN webhooks w ON w.webhook_id = new.webhook_id
 """
 
@@ -207,7 +216,8 @@ ORDER BY due_at LIMIT 1
 """
 
 DUE: LiteralString = f"""
-SELECT d.delivery_id::text, d.type, d.game_id::text, d.version, d.seat, d.tries,
+SELECT d.delivery_id::text, d.type, d.game_id::text, d.version, d.seat,
+    d.player_id::text, d.tries,
     to_char(d.created_at AT TIME ZONE 'UTC', '{RFC3339}'), convert_to(e.body, 'UTF8'), e.hash,
     before.hash
 FROM deliveries d

@@ -50,6 +50,7 @@ CREATE TABLE deliveries (
     game_id uuid,
     version integer,
     seat integer,
+    player_id uuid,
     status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
     created_at timestamptz NOT NULL,
     due_at timestamptz NOT NULL,

@@ -19,6 +19,7 @@ from domain.commands import CreateGame, LeaveSeat, RemoveSeat, Resign, StartGame
 from domain.redaction import Viewer, redact
 from domain.webhooks import SUBJECTS
 from eventstore import deliveries as module
+from eventstore.apps import Apps
 from eventstore.deliveries import Deliveries, Fanout
 from eventstore.destinations import Destinations
 from eventstore.executor import Executor
@@ -45,6 +46,7 @@ class Hooks:
 
     def __init__(self, pool: Pool, scratch: Scratch, keys: Path) -> None:
         self.scratch = scratch
+        self.pool = pool
         self.executor = Executor(Store(pool))
         self.sealer = Sealer(keys)
         self.webhooks = Webhooks(pool, self.sealer)
@@ -55,6 +57,11 @@ class Hooks:
 
     def add(self, player: str, url: str, *events: str) -> Webhook:
         """A webhook of a player."""
+        # Only of who is known: what belongs to an app that was revoked is told nobody.
+        self.scratch.execute(
+            "INSERT INTO players (player_id, name) VALUES (%s, 'Anna') ON CONFLICT DO NOTHING",
+            (player,),
+        )
         added = self.webhooks.add(Owner("player", player), url, events or SUBJECTS)
         assert added is not None
         webhook, secret = added
@@ -154,7 +161,8 @@ def test_a_seat_is_told_what_it_may_see_and_no_more(
         if event.type == "seat.taken" and event.data["player_id"] == owner
     )  # fmt: skip
     told = server.messages("game.event")
-    assert [each["data"] for each in told] == [
+    assert {each["data"]["player_id"] for each in told} == {owner}
+    assert [each["data"]["event"] for each in told] == [
         redact(event, Viewer(1), False) for event in events if event.version >= joined
     ]
     dealt = next(event for event in events if event.type == "round.dealt")
@@ -163,7 +171,7 @@ def test_a_seat_is_told_what_it_may_see_and_no_more(
         assert card.encode() in wire
     assert dealt.data["salt"].encode() not in wire
     assert b'"undealt"' not in wire
-    assert all(set(each["data"]["data"].get("hands", {})) <= {"1"} for each in told)
+    assert all(set(each["data"]["event"]["data"].get("hands", {})) <= {"1"} for each in told)
     begun = [event.version for event in events if event.data.get("turn", {}).get("seat") == 1]
     assert [each["data"]["version"] for each in server.messages("turn.begun")] == begun
     (over,) = server.messages("game.over")
@@ -204,7 +212,8 @@ def test_who_was_removed_from_a_table_hears_of_that_and_then_no_more(
     hooks.follow()
     hooks.settle()
     told = [
-        (each["data"]["type"], each["data"]["version"]) for each in server.messages("game.event")
+        (each["data"]["event"]["type"], each["data"]["version"])
+        for each in server.messages("game.event")
     ]
     assert told == [("seat.taken", 3), ("seat.left", 4)]
     assert len(hooks.of(webhook)) == 2
@@ -479,3 +488,22 @@ def test_a_node_is_killed_while_it_calls_and_another_calls_again(
     first, second = server.received
     assert first.id == second.id
     assert first.body == second.body
+
+
+def test_an_app_that_is_revoked_is_told_nothing_more(hooks: Hooks, server: Receiver) -> None:
+    """Neither by what it had made for its players, nor by what it makes at the same moment."""
+    apps = Apps(hooks.pool)
+    app = apps.create("Card Table", uuid7().encode())
+    player, _ = apps.register(app.app_id, "Anna")
+    before = hooks.add(player.player_id, server.url)
+    assert apps.revoke(app.app_id)
+    owner = Owner("player", player.player_id)
+    assert hooks.webhooks.one(owner, before.webhook_id) is None
+    late = hooks.add(player.player_id, server.url)
+    host = uuid7()
+    created = hooks.executor.create(CreateGame(host, "halleluja", {}, 600))
+    game_id = created.game.game_id
+    hooks.executor.execute(game_id, TakeSeat(player.player_id))
+    hooks.executor.execute(game_id, StartGame(host))
+    hooks.follow()
+    assert not hooks.of(late)
