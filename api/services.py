@@ -23,7 +23,7 @@ from eventstore.invites import Invites
 from eventstore.lists import Lists
 from eventstore.looks import Looks
 from eventstore.players import Players
-from eventstore.pool import Pool, open_pool
+from eventstore.pool import SILENT_SECONDS, Pool, open_pool
 from eventstore.sealing import Sealer
 from eventstore.settings import Settings
 from eventstore.signing import Signer
@@ -137,6 +137,7 @@ def _pool(settings: Settings) -> Pool:
         settings.database_pool,
         prepare_threshold=settings.prepare_threshold,
         application="abbot-api",
+        silent_seconds=SILENT_SECONDS,
     )
     # While its threads can still be waited for, which is over when the interpreter ends.
     atexit.register(pool.close, 1.0)

@@ -16,7 +16,7 @@ from psycopg import Connection
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from .errors import Unavailable
-from .pool import Pool, Row
+from .pool import Pool, Row, ServerSilent
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +104,8 @@ class Database:
         try:
             yield connection
         except psycopg.Error as error:
-            lost = fate_of(error) is Fate.UNKNOWN
+            # Looking at the others would only wait again for a server that hangs.
+            lost = fate_of(error) is Fate.UNKNOWN and not isinstance(error, ServerSilent)
             raise
         finally:
             self.pool.putconn(connection)

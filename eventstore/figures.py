@@ -13,11 +13,14 @@ from .health import HealthRows
 
 MOVES = Counter("abbot_moves", "Turns played, by whom: player, bot, or the clock.", ["by"])
 
+TOLD_SECONDS = 3.0
+"""So long is the database waited for; a scrape does not wait much longer."""
+
 
 def told_by_database(rows: HealthRows) -> Iterator[GaugeMetricFamily]:
     """The state of the service as a whole, the same whichever process is asked."""
     try:
-        told = rows.told()
+        told = rows.told(TOLD_SECONDS)
     except (Unavailable, psycopg.Error):
         yield _gauge("abbot_database_up", "Whether the database answers.", 0)
         return

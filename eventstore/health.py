@@ -6,7 +6,7 @@ import functools
 import re
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 import psycopg
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
@@ -14,7 +14,7 @@ from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 from . import sql, sql_health, sql_webhooks
 from .database import Database
 from .errors import Unavailable
-from .pool import Pool
+from .pool import Pool, Row, answering_within
 
 SEEN_SECONDS = 5.0
 """How often a worker node says that it lives."""
@@ -85,28 +85,33 @@ class HealthRows:
 
     def readiness(self, seconds: float) -> Readiness:
         """Asked within `seconds`; Unavailable if that is not to be had."""
+        row = self._asked(seconds, sql_health.READINESS, {"alive": ALIVE_SECONDS})
+        return Readiness(serves(row[0]), row[1], row[2])
+
+    def told(self, seconds: float) -> Told:
+        """The figures as of now, asked within `seconds` each time; Unavailable as for `readiness`.
+        Three statements."""
+        now = self._asked(seconds, sql.CLOCK, {})[0]
+        parameters = {"now": now, "limit": MOST_COUNTED, "alive": ALIVE_SECONDS}
+        overdue, unclaimed, oldest, *rest = self._asked(seconds, sql_health.TOLD, parameters)
+        webhooks = self._asked(seconds, sql_webhooks.LATE, parameters)
+        return Told(overdue, unclaimed, oldest or 0.0, *rest, *webhooks)
+
+    def _asked(self, seconds: float, statement: LiteralString, parameters: dict[str, Any]) -> Row:
+        """The one row that is asked for, if it comes within `seconds`; Unavailable if not."""
         until = time.monotonic() + seconds
         while True:
+            left = max(0.05, until - time.monotonic())
             try:
-                with self._pool.connection(max(0.05, until - time.monotonic())) as connection:
-                    row = connection.execute(
-                        sql_health.READINESS, {"alive": ALIVE_SECONDS}
-                    ).fetchone()
+                with self._pool.connection(left) as connection, answering_within(connection, left):
+                    row = connection.execute(statement, parameters, binary=True).fetchone()
                 assert row is not None
-                return Readiness(serves(row[0]), row[1], row[2])
+                return row
             except (PoolTimeout, TooManyRequests, PoolClosed, psycopg.Error) as error:
                 # After a restart of the server the first connections of the pool are dead.
                 if time.monotonic() >= until:
                     raise Unavailable("the database cannot be reached in time") from error
                 time.sleep(0.05)
-
-    def told(self) -> Told:
-        """The figures as of now. Three statements."""
-        now = self._database.run(sql.CLOCK, {})[0][0]
-        parameters = {"now": now, "limit": MOST_COUNTED, "alive": ALIVE_SECONDS}
-        overdue, unclaimed, oldest, *rest = self._database.run(sql_health.TOLD, parameters)[0]
-        webhooks = self._database.run(sql_webhooks.LATE, parameters)[0]
-        return Told(overdue, unclaimed, oldest or 0.0, *rest, *webhooks)
 
 
 def serves(revision: str | None) -> bool:

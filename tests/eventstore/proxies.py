@@ -1,4 +1,4 @@
-"""A TCP proxy before the database that can lose the answer to what a client sends."""
+"""A TCP proxy before the database that can lose the answer to what a client sends, or hang."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ class LosingProxy:
         self._port = int(str(given.get("port") or 5432))
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._losing = threading.Event()
+        self._going = threading.Event()
+        self._going.set()
         self.lost = 0
         self.url = make_conninfo(
             url, host="127.0.0.1", port=self._listener.getsockname()[1], sslmode="disable"
@@ -30,6 +32,14 @@ class LosingProxy:
     def lose_next_answer(self) -> None:
         """Break the connection that is used next, once the server has answered on it."""
         self._losing.set()
+
+    def hang(self) -> None:
+        """Pass nothing on any more, and keep all connections."""
+        self._going.clear()
+
+    def go_on(self) -> None:
+        """Pass on what has come meanwhile, and what comes."""
+        self._going.set()
 
     def close(self) -> None:
         """Take no more connections."""
@@ -54,6 +64,7 @@ class LosingProxy:
         with client, server, contextlib.suppress(OSError):
             while True:
                 for ready in select.select([client, server], [], [])[0]:
+                    self._going.wait()
                     data = ready.recv(1 << 16)
                     if not data:
                         return
