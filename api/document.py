@@ -13,12 +13,14 @@ REQUEST_ID = "X-Request-Id"
 _COMPONENT = "#/components/{}/{}"
 
 
-def finish(document: Document) -> None:
-    """Add what follows from the rest: names, links, headers of all answers; drop what is unused."""
+def finish(document: Document, examples: dict[str, Any]) -> None:
+    """Add what follows from the rest (names, links, headers of all answers) and the examples; drop
+    what is unused."""
     _name_types(document)
     _spell_patterns(document)
     _add_common_headers(document)
     _add_links(document)
+    _add_examples(document, examples)
     _drop_unused(document, "headers", "parameters", "responses", "links")
 
 
@@ -127,6 +129,28 @@ def _link_name(operation: str, places: dict[str, str]) -> str:
 def _schema_of(document: Document, answer: dict[str, Any]) -> dict[str, Any]:
     content = answer.get("content", {}).get("application/json", {})
     return resolved(document, content.get("schema", {}))
+
+
+def _add_examples(document: Document, examples: dict[str, Any]) -> None:
+    """Put the recorded answers and requests where they belong; a problem's under its code."""
+    for _, _, operation in operations(document):
+        name = operation["operationId"]
+        for status, by_media in examples["answers"].get(name, {}).items():
+            content = operation["responses"].get(status, {}).get("content", {})
+            for media, example in by_media.items():
+                if media in content:
+                    content[media]["example"] = example
+        if name in examples["requests"]:
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                content["example"] = examples["requests"][name]
+    for answer in document["components"]["responses"].values():
+        for content in answer["content"].values():
+            content["examples"] = {
+                code: {"value": example}
+                for codes in examples["problems"].values()
+                for code, example in codes.items()
+                if f"`{code}`" in answer["description"]
+            }
 
 
 def _drop_unused(document: Document, *kinds: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
+from pathlib import Path
 from typing import Any
 
 import marshmallow
@@ -27,6 +29,8 @@ TITLE = "Abbot"
 VERSION = "1.0.0"
 SCHEME = "token"
 APP_SCHEME = "appKey"
+EXAMPLES = Path(__file__).with_name("examples.json")
+"""What the server really answered (see tests/api/examples.py)."""
 
 DESCRIPTION = """
 Referee and record keeper for the card games Halleluja and Vallelujah.
@@ -240,7 +244,7 @@ def openapi(app: Flask) -> dict[str, Any]:
     for item in document["paths"].values():
         for parameter in item.get("parameters", []):
             parameter["description"] = _PATH_PARAMETERS[parameter["name"]]
-    documents.finish(document)
+    documents.finish(document, json.loads(EXAMPLES.read_bytes()))
     components = document["components"]
     document["components"] = {kind: components[kind] for kind in sorted(components)}
     document["components"]["schemas"] = dict(sorted(components["schemas"].items()))

@@ -68,9 +68,22 @@ def _paths() -> list[tuple[re.Pattern[str], str]]:
     return patterns
 
 
+def template_of(path: str) -> str | None:
+    """The path as the document has it; None for one that it has not."""
+    return next((known for regex, known in _paths() if regex.fullmatch(path)), None)
+
+
+def faults(pointer: tuple[str, ...], value: Any) -> list[str]:
+    """How `value` does not fit the schema at `pointer`."""
+    return [
+        f"{'/'.join(map(str, error.absolute_path))}: {error.message}"
+        for error in _validator(pointer).iter_errors(value)
+    ]
+
+
 def check(method: str, path: str, answer: TestResponse) -> None:
     """Hold an answer against the document."""
-    template = next((known for regex, known in _paths() if regex.fullmatch(path)), None)
+    template = template_of(path)
     assert answer.status_code != 500, answer.get_data(as_text=True)
     assert answer.headers["X-Request-Id"]
     assert "Authorization" in answer.headers["Vary"]
@@ -104,12 +117,8 @@ def check(method: str, path: str, answer: TestResponse) -> None:
 
 
 def _check_body(pointer: tuple[str, ...], answer: TestResponse) -> None:
-    validator = _validator(pointer)
     for value in _values(answer):
-        errors = [
-            f"{'/'.join(map(str, error.absolute_path))}: {error.message}"
-            for error in validator.iter_errors(value)
-        ]
+        errors = faults(pointer, value)
         assert not errors, errors
         assert not list(_nulls(value)), "absent rather than null"
 

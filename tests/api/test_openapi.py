@@ -17,7 +17,7 @@ from api.command import openapi
 from api.problems import KINDS, MEDIA_TYPE
 from api.schemas.events import component_name
 from domain.events import CATALOGUE, PUBLIC
-from tests.api.client import ASSETS, ITSELF, Client, document
+from tests.api.client import ASSETS, ITSELF, Client, document, faults
 
 METHODS = ("get", "post", "put", "patch", "delete")
 # Words that some target language keeps for itself, or that its standard library makes its own.
@@ -26,6 +26,8 @@ TAKEN = {
     "Enum", "Protocol", "Any", "Nothing", "Unit", "Self", "Optional", "Data", "Set", "Map", "List",
     "Record", "Option", "Actor", "Task", "Symbol", "Number", "Boolean", "Request", "Response",
 }  # fmt: skip
+WITHOUT_EXAMPLE = {"internal", "method-not-allowed", "rate-limited", "turn-expired"}
+"""Codes that need a fault, a wait or a path without an operation."""
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -253,3 +255,52 @@ def test_no_component_is_unused() -> None:
         if kind != "securitySchemes":
             for name in components:
                 assert f"'#/components/{kind}/{name}'" in text, (kind, name)
+
+
+def _answers() -> list[tuple[str, str, str, dict[str, Any], tuple[str, ...]]]:
+    found = []
+    for path, item in document()["paths"].items():
+        for method, operation in item.items():
+            if method == "parameters":
+                continue
+            for status, answer in operation["responses"].items():
+                for media, content in answer.get("content", {}).items():
+                    pointer = ("paths", path, method, "responses", status, "content", media)
+                    found.append((operation["operationId"], status, media, content, pointer))
+    return found
+
+
+def test_every_answer_has_an_example_that_fits_its_schema() -> None:
+    assert len(_answers()) > 30
+    for operation, status, media, content, pointer in _answers():
+        assert "example" in content, (operation, status, media, "see tests/api/examples.py")
+        wrong = faults((*pointer, "schema"), content["example"])
+        assert not wrong, (operation, status, wrong)
+
+
+def test_every_body_has_an_example_that_fits_its_schema() -> None:
+    for path, item in document()["paths"].items():
+        for method, operation in item.items():
+            if method == "parameters" or "requestBody" not in operation:
+                continue
+            ((media, content),) = operation["requestBody"]["content"].items()
+            if not document()["components"]["schemas"][_name(content["schema"])].get("properties"):
+                continue
+            pointer = ("paths", path, method, "requestBody", "content", media, "schema")
+            assert "example" in content, (operation["operationId"], "see tests/api/examples.py")
+            assert not faults(pointer, content["example"])
+
+
+def _name(schema: dict[str, str]) -> str:
+    return schema["$ref"].rpartition("/")[2]
+
+
+def test_every_problem_has_an_example() -> None:
+    shown = {}
+    for answer in document()["components"]["responses"].values():
+        for code, example in answer["content"]["application/problem+json"]["examples"].items():
+            assert example["value"]["code"] == code
+            assert not faults(("components", "schemas", "Problem"), example["value"])
+            shown[code] = example["value"]
+    assert set(KINDS) - set(shown) <= WITHOUT_EXAMPLE
+    assert all(KINDS[code].status == example["status"] for code, example in shown.items())
