@@ -33,6 +33,7 @@ SIZES = {
     "wait": "0",
     "seat": "1",
     "ticket": "none",
+    "reference": "none",
     "cursor": "AZAAAAAAcACAAAAAAAAAAA",
 }
 
@@ -150,6 +151,7 @@ def _paths(path: str, match: Match, client: Client) -> list[str]:
         "token_id": [NOWHERE],
         "webhook_id": [next(code for code, owner in match.codes.items() if owner == "admin")],
         "delivery_id": [NOWHERE],
+        "app_id": [NOWHERE],
         "ruleset": ["halleluja", "vallelujah"],
         "version": ["9", "12"],
         "seat": ["0", "1"],
