@@ -8,6 +8,7 @@ from ..commands import (
     BotMove,
     ChangeSeat,
     ChangeTable,
+    CloseTable,
     ComeBack,
     Command,
     CreateGame,
@@ -63,7 +64,8 @@ def creation(events: Sequence[Recorded]) -> CreateGame:
 def _by_clock(game: Game, event: Recorded) -> Command | None:
     turn = game.turn
     if turn is None:
-        return None
+        # All leave at once; how long an operator lets a table wait is in no record.
+        return CloseTable(game.version) if event.type == "seat.left" else None
     if event.type == "turn.expired":
         return ExpireTurn(game.round, turn.number)
     if event.type == "turn.extended":

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from domain.canonical import canonical
-from domain.commands import ChangeSeat, StartGame
+from domain.commands import ChangeSeat, CloseTable, LeaveSeat, SeatBot, StartGame
 from domain.events import Recorded
 from domain.registry import RULESETS
 from domain.verification import CHECKS, verify
@@ -307,6 +307,34 @@ def test_a_time_that_goes_back_is_no_chain(records):
     for text in ("2026-11-30 09:32:10.123456Z", "2026-11-30T09:32:10Z", "now", ""):
         odd = chained([*record[:5], replace(record[5], at=text), *record[6:]])
         assert ("chain", 6) in wrong(odd)
+
+
+@pytest.mark.parametrize("players", [1, 3])
+@pytest.mark.parametrize("bot", [False, True])
+def test_a_table_that_the_clock_closes(players, bot):
+    table = lobby("vallelujah", players)
+    if bot:
+        table.do(SeatBot(PLAYERS[0], "greedy"))
+    table.do(CloseTable(table.game.version), after=86_400.0)
+    record = chained(table.log)
+    assert record[-1].type == "game.cancelled"
+    assert {event.by["kind"] for event in record[-1 - players :]} == {"clock"}
+    assert wrong(record) == []
+    assert by_name(verify(record))["legality"].ok is True
+    # The clock has everyone leave, not one of them, and in their order.
+    if players > 1:
+        assert wrong(chained([*record[:-3], *record[-2:]])) == [("legality", len(record) - 2)]
+        other = chained([*record[:-3], record[-2], record[-3], record[-1]])
+        assert wrong(other) == [("legality", len(record) - 2)]
+
+
+def test_a_table_that_its_players_close():
+    table = lobby("halleluja", 2)
+    for player in (PLAYERS[0], PLAYERS[1]):
+        table.do(LeaveSeat(player))
+    assert table.log[-1].type == "game.cancelled"
+    assert wrong(chained(table.log)) == []
+    assert wrong(chained([*table.log[:-1], replace(table.log[-1], by={"kind": "clock"})]))
 
 
 def extended(seconds, **more):
