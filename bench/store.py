@@ -2,10 +2,10 @@
 
 - Moves per second with 1, 8 and 32 clients, each in turns with the others, round after round:
   the executor playing whole matches; pgbench running the same statement, prepared; the
-  `eventsourcing` library saving aggregates. Once as it is, and once with a slow disk
-  (`commit_delay`).
+  `eventsourcing` library, which fetches an aggregate from its cache and saves it. Once as it is,
+  and once with a slow disk (`commit_delay`).
 - Building a game of 300 events from the database, the whole of it as the library does, and from
-  its latest round as a cold load does.
+  its latest round as a cold load does; the best round of each, as what is measured is short.
 - Bytes on disk for each move.
 - Appends, loads and audits while the table grows.
 
@@ -186,6 +186,7 @@ class Bench:
             "PYTHONPATH": str(FOLDER if library else ROOT),
             **_for_library(self.database.owner_url, threads),
             "CREATE_TABLE": "yes" if first else "no",
+            "AGGREGATE_CACHE_MAXSIZE": "1000",
         }
         return subprocess.Popen(
             [str(python), str(FOLDER / "worker.py"), name, str(threads)],
@@ -240,28 +241,36 @@ class Bench:
             "cold": lambda: store.load(game_id),
         }
         queries = {"whole": sql.LOAD_WHOLE, "cold": sql.LOAD}
-        taken = {name: _median_ms(load) for name, load in loads.items()}
-        asked = {
-            name: _median_ms(lambda n=name: _ask(store, queries[n], game_id)) for name in loads
-        }
-        print(f"\na game of {EVENTS} events: {taken['whole']:.2f} ms whole, of which the query is")
-        print(f"{asked['whole']:.2f} ms; from its latest round {taken['cold']:.2f} ms, the query")
-        print(f"{asked['cold']:.2f} ms")
-        beyond = round(max(0.0, taken["cold"] - asked["cold"]), 2)
+        best: dict[str, float] = {}
+        for _ in range(self.given.rounds):
+            for name, load in loads.items():
+                _note(best, name, _median_ms(load))
+                _note(
+                    best,
+                    f"{name} query",
+                    _median_ms(lambda n=name: _ask(store, queries[n], game_id)),
+                )
+            if "eventsourcing" not in self.peers.missing:
+                _note(best, "library", self._library_rebuilds_ms())
+        print(f"\na game of {EVENTS} events, ms (the best round)")
+        for name, milliseconds in best.items():
+            print(f"  {name:<12} {milliseconds:6.2f}")
+        beyond = round(max(0.0, best["cold"] - best["cold query"]), 2)
         figures = {f"cold load of {EVENTS} events beyond the query, ms": at_most(beyond, 3)}
-        if "eventsourcing" not in self.peers.missing:
-            done = subprocess.run(
-                [str(self.peers.python), str(FOLDER / "library.py"), str(EVENTS), "100"],
-                env={**os.environ, **_for_library(self.database.owner_url, 1)},
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            theirs = float(done.stdout.split()[-1]) * 1000
-            print(f"the library: {theirs:.2f} ms")
-            ratio = round(theirs / taken["whole"], 2)
+        if "library" in best:
+            ratio = round(best["library"] / best["whole"], 2)
             figures[f"rebuilding {EVENTS} events, times the library"] = at_least(ratio, 5)
         return figures
+
+    def _library_rebuilds_ms(self) -> float:
+        done = subprocess.run(
+            [str(self.peers.python), str(FOLDER / "library.py"), str(EVENTS), "100"],
+            env={**os.environ, **_for_library(self.database.owner_url, 1)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return float(done.stdout.split()[-1]) * 1000
 
     def _long_game(self) -> str:
         executor, dice = Executor(self.store), random.Random(3)
@@ -274,6 +283,10 @@ class Bench:
 
 
 _CONTENDERS = ("abbot", "pgbench", "library")
+
+
+def _note(best: dict[str, float], name: str, milliseconds: float) -> None:
+    best[name] = min(best.get(name, milliseconds), milliseconds)
 
 
 def _ratio(ours: list[float], theirs: list[float]) -> float:

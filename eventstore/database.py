@@ -116,7 +116,9 @@ class Database:
         """Run `statement` once and return its rows; psycopg.Error as it comes."""
         with self.connection() as connection:
             cursor = connection.execute(statement, parameters, binary=True)
-            return cursor.fetchall() if cursor.description else []
+            result = cursor.pgresult
+            # Not by cursor.description, which takes a fifth of the time of a statement.
+            return cursor.fetchall() if result is not None and result.nfields else []
 
     def run(self, statement: LiteralString, parameters: dict[str, Any]) -> list[Row]:
         """Run a statement that does no harm when it is run again, patiently."""

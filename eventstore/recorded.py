@@ -32,20 +32,20 @@ def canonical(value: Any) -> bytes:
 
 def _check(value: Any) -> None:
     kind = type(value)
-    if kind is str or kind is bool or value is None:
-        return
-    if kind is int:
-        if not -_LARGEST <= value <= _LARGEST:
-            raise ValueError("an integer beyond 2^53 - 1 cannot be recorded")
-    elif kind is dict:
+    if kind is dict:
         for key, item in value.items():
             if type(key) is not str or not key.isascii():
                 raise TypeError("only ASCII text can be a key in the record")
-            _check(item)
+            if type(item) is not str:
+                _check(item)
     elif kind is list or kind is tuple:
         for item in value:
-            _check(item)
-    else:
+            if type(item) is not str:
+                _check(item)
+    elif kind is int:
+        if not -_LARGEST <= value <= _LARGEST:
+            raise ValueError("an integer beyond 2^53 - 1 cannot be recorded")
+    elif not (kind is str or kind is bool or value is None):
         raise TypeError(f"{kind.__name__} cannot be recorded")
 
 

@@ -59,10 +59,13 @@ stays, and how far it has come does not; a published key stays too."""
 FUNCTIONS = ("append_events", "append_dispute", "beat", "make_partitions")
 """What the application may call, and nobody else but the owner."""
 
-TIMEOUTS = {
+ROLE_SETTINGS = {
     "statement_timeout": "15s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "15s",
+    # Every statement goes along one index whatever its parameters are: planning it again for each
+    # of them takes longer than many of them do.
+    "plan_cache_mode": "force_generic_plan",
 }
 """Set on the role, as what a session sets does not reach the other nodes of a cluster."""
 
@@ -117,7 +120,7 @@ def grant(connection: Connection[Any], app_role: str) -> None:
 
 
 def limit(connection: Connection[Any], app_role: str) -> bool:
-    """Set the role's timeouts in this database, for sessions from now on. False where the
+    """Set the role's settings in this database, for sessions from now on. False where the
     connection's role may not: it must be that role itself or one that may alter it.
 
     A role that owns the tables is left alone, as migrations may take their time.
@@ -137,7 +140,7 @@ def limit(connection: Connection[Any], app_role: str) -> bool:
     if owns or not allowed:
         return False
     database = connection.info.dbname
-    for name, value in TIMEOUTS.items():
+    for name, value in ROLE_SETTINGS.items():
         connection.execute(
             sql.SQL("ALTER ROLE {role} IN DATABASE {database} SET {name} = {value}").format(
                 role=sql.Identifier(app_role),

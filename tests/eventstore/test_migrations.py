@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from migrations import run
-from migrations.privileges import GRANTS, TIMEOUTS, limit
+from migrations.privileges import GRANTS, ROLE_SETTINGS, limit
 from tests.databases import Scratch, scratch_database
 
 _PRIVILEGES = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
@@ -63,7 +63,7 @@ def test_the_application_has_these_rights_and_no_other(scratch: Scratch) -> None
 
 def test_the_role_waits_only_so_long(scratch: Scratch) -> None:
     with psycopg.connect(scratch.app_url) as connection:
-        for name, value in TIMEOUTS.items():
+        for name, value in ROLE_SETTINGS.items():
             assert connection.execute(f"SHOW {name}".encode()).fetchone() == (value,)
 
 
