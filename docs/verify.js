@@ -1,576 +1,658 @@
-// Checks exported records of Abbot: form, signature, chain, commitment and every shuffle, by
-// docs/record-format.md alone. It knows no rules, so it leaves out whether moves were legal.
+// Checks exported records of games, as record-format.md defines them: their form, signature, chain,
+// commitment and every shuffle. It was written from that page and its vectors alone, so it is a
+// second opinion; it does not know the games' rules. Standard library only.
 //
-//   node verify.js FILE… [--keys jwks.json]     a line of JSON for each file; exit code 1 if any
-//                                               is wrong, 2 if one cannot be read
-//   abbotVerify(bytes, jwks?)                   in a browser or after require(): a promise of
-//                                               {ok, checks: [{check, ok?, detail, version?}]}
+//   node verify.js FILE... [--keys jwks.json]
 //
-// Needs WebCrypto with Ed25519: Node 20 or later, and browsers of today on a secure page.
-"use strict";
+// prints one line of JSON for each file, {file, ok, checks: [{check, ok, version, detail}]}; a
+// check has no `ok` where it could not be made. Exits with 0 if nothing is wrong, 1 if something is,
+// 2 if a file cannot be opened. Needs WebCrypto with Ed25519: Node 20 or later, or a browser on a
+// secure page, where it is loaded as a script or a module and sets `gameRecord`:
+//
+//   const { ok, checks } = await gameRecord.verify(bytes, { jwks })
+//
+// From Node: require('./verify.js').verify, or import { verify } from './verify.js'.
+'use strict';
 
-(() => {
-  const subtle = globalThis.crypto.subtle;
-  const encoder = new TextEncoder();
-  const ENDS = ["game.won", "game.drawn", "game.abandoned", "game.cancelled"];
-  const SALTED = ["round.dealt", "cards.drawn", "pile.reshuffled"];
-  const EVENT = {
-    at: "string", by: "object", data: "object", game_id: "string", hash: "string",
-    prev_hash: "string", type: "string", version: "number",
+(function () {
+  const MAX_LINE = 1 << 20; // bytes, without the line feed
+  const MAX_DEPTH = 16;
+  const MAX_JWS = 8192; // characters
+  const ENDS = new Set(['game.won', 'game.drawn', 'game.abandoned', 'game.cancelled']);
+  const HIDES = {
+    'round.dealt': ['salt', 'undealt', 'hands'],
+    'cards.drawn': ['salt', 'cards'],
+    'pile.reshuffled': ['salt', 'draw_pile'],
   };
-  const HEAD = {
-    at: "string", game_id: "string", hash: "string", jws: "string", type: "string",
-    version: "number",
-  };
-  const FIGURES = [..."ABCDEFGH"];
-  const SYMBOLS = ["apple", "clover", "rose", "strawberry"];
-  const BANNERS = ["crimson", "azure", "forest", "gold", "slate", "coral"];
-  const POWERS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-  const GAMES = {
-    halleluja: { cards: SYMBOLS.flatMap((s) => FIGURES.map((f) => `${f}-${s}`)), each: 5 },
-    vallelujah: { cards: BANNERS.flatMap((b) => POWERS.map((p) => `${b}-${p}`)), each: 9 },
-  };
-  const DEEPEST = 16;
-  const LONGEST = 1 << 20;
+  const EVENT = ['at', 'by', 'data', 'game_id', 'hash', 'prev_hash', 'type', 'version'];
+  const HEAD = ['at', 'game_id', 'hash', 'jws', 'type', 'version'];
 
-  // A wrong event: the check that it fails, its version if it has one, and why.
-  class Wrong extends Error {
-    constructor(check, version, detail) {
-      super(detail);
-      this.check = check;
-      this.version = version;
-    }
+  // ---- bytes ----------------------------------------------------------------------------------
+
+  const utf8 = new TextEncoder();
+  const bytesOf = (text) => utf8.encode(text);
+  function textOf(bytes) { // throws on what is not UTF-8; keeps a byte order mark
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   }
-
-  // -- bytes
-
-  const concat = (...parts) => {
-    const all = new Uint8Array(parts.reduce((n, part) => n + part.length, 0));
+  const hexOf = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
+  const isHex = (value, digits) =>
+    typeof value === 'string' && value.length === digits && /^[0-9a-f]*$/.test(value);
+  function fromHex(hex) {
+    const out = new Uint8Array(hex.length / 2);
+    for (let i = 0; i < out.length; i++) out[i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+    return out;
+  }
+  function join(...parts) {
+    const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
     let at = 0;
-    for (const part of parts) {
-      all.set(part, at);
-      at += part.length;
+    for (const part of parts) { out.set(part, at); at += part.length; }
+    return out;
+  }
+
+  const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  function toBase64url(bytes) {
+    let out = '';
+    for (let i = 0; i < bytes.length; i += 3) {
+      const n = (bytes[i] << 16) | ((bytes[i + 1] || 0) << 8) | (bytes[i + 2] || 0);
+      const digits = [18, 12, 6, 0].map((shift) => DIGITS[(n >> shift) & 63]).join('');
+      out += digits.slice(0, Math.min(3, bytes.length - i) + 1);
     }
-    return all;
-  };
-  const hex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
-  const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-  const sha256 = async (bytes) => new Uint8Array(await subtle.digest("SHA-256", bytes));
-  const hmac = async (secret, bytes) => {
-    const key = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, [
-      "sign",
-    ]);
-    return new Uint8Array(await subtle.sign("HMAC", key, bytes));
-  };
-  const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
-
-  const encode64 = (bytes) =>
-    btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
-  const decode64 = (text) => {
-    if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) throw new Error("no base64url");
-    const raw = atob(text.replace(/-/g, "+").replace(/_/g, "/"));
-    const bytes = Uint8Array.from(raw, (c) => c.charCodeAt(0));
-    if (encode64(bytes) !== text) throw new Error("base64url in another spelling");
-    return bytes;
-  };
-
-  // -- canonical JSON
-
-  const canonical = (value) => {
-    if (value === true || value === false) return String(value);
-    if (typeof value === "number") {
-      if (!Number.isSafeInteger(value)) throw new Error("a number that no record holds");
-      return String(value);
+    return out;
+  }
+  function fromBase64url(text) { // undefined unless spelled the one way
+    if (typeof text !== 'string' || !/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) {
+      return undefined;
     }
-    if (typeof value === "string") {
-      if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value)) {
-        throw new Error("a lone surrogate");
-      }
-      return JSON.stringify(value);
+    const out = new Uint8Array(Math.floor(text.length * 3 / 4));
+    let bits = 0, held = 0, at = 0;
+    for (const c of text) {
+      bits = ((bits << 6) | DIGITS.indexOf(c)) & 0xffff;
+      held += 6;
+      if (held >= 8) { held -= 8; out[at++] = (bits >> held) & 255; }
     }
-    if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-    if (value === null || typeof value !== "object") throw new Error("a value that no record holds");
-    const members = Object.keys(value).sort().map((name) => {
-      if (!/^[\x00-\x7f]*$/.test(name)) throw new Error("a name that is not ASCII");
-      return `${JSON.stringify(name)}:${canonical(value[name])}`;
-    });
-    return `{${members.join(",")}}`;
+    return toBase64url(out) === text ? out : undefined;
+  }
+
+  const subtle = () => {
+    const it = globalThis.crypto && globalThis.crypto.subtle;
+    if (!it) throw new Error('WebCrypto is not here: crypto.subtle needs https or localhost');
+    return it;
   };
-  const same = (one, other) => {
-    try {
-      return canonical(one) === canonical(other);
-    } catch {
-      return false;
+  const sha256 = async (bytes) => new Uint8Array(await subtle().digest('SHA-256', bytes));
+  async function hmac(secret, bytes) {
+    const use = { name: 'HMAC', hash: 'SHA-256' };
+    const key = await subtle().importKey('raw', secret, use, false, ['sign']);
+    return new Uint8Array(await subtle().sign('HMAC', key, bytes));
+  }
+
+  // ---- canonical JSON -------------------------------------------------------------------------
+
+  const ESCAPES = {
+    '"': '\\"', '\\': '\\\\', '\b': '\\b', '\t': '\\t', '\n': '\\n', '\f': '\\f', '\r': '\\r',
+  };
+  const escaped = (c) => ESCAPES[c] || '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0');
+  const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?:[^\ud800-\udbff]|^)[\udc00-\udfff]/;
+
+  function canonical(value) {
+    switch (typeof value) {
+      case 'boolean': return value ? 'true' : 'false';
+      case 'number':
+        if (!Number.isSafeInteger(value)) throw new Error('no safe integer');
+        return value === 0 ? '0' : String(value);
+      case 'string':
+        if (LONE.test(value)) throw new Error('a lone surrogate');
+        return '"' + value.replace(/["\\\u0000-\u001f]/g, escaped) + '"';
     }
-  };
+    if (Array.isArray(value)) return '[' + value.map(canonical).join(',') + ']';
+    if (value === null || typeof value !== 'object') throw new Error('no value of a record');
+    return '{' + Object.keys(value).sort().map((name) => {
+      if (!/^[\0-\x7f]*$/.test(name)) throw new Error('a name that is not ASCII');
+      return canonical(name) + ':' + canonical(value[name]);
+    }).join(',') + '}';
+  }
 
-  const depth = (text) => {
-    let deepest = 0;
-    let now = 0;
-    for (const [token] of text.matchAll(/"(?:\\.|[^"\\])*"|[[{]|[\]}]/gs)) {
-      if (token === "[" || token === "{") deepest = Math.max(deepest, ++now);
-      else if (token === "]" || token === "}") now -= 1;
-    }
-    return deepest;
-  };
+  // Reads canonical JSON and nothing else: what it takes is byte for byte canonical(its value).
+  // Objects have no prototype, so that no name is special.
+  function parseCanonical(text) {
+    let at = 0;
+    const fail = (what) => { throw new Error(what + ' at character ' + (at + 1)); };
 
-  const parse = (bytes) => {
-    if (bytes.length > LONGEST) throw new Error("the line is too long");
-    if (!bytes.length) throw new Error("the line is empty");
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (depth(text) > DEEPEST) throw new Error("the line is nested too deep");
-    const value = JSON.parse(text);
-    if (canonical(value) !== text) throw new Error("the line is not canonical JSON");
-    return value;
-  };
-
-  const kind = (value) => (Array.isArray(value) ? "array" : typeof value);
-  const requireMembers = (value, members) => {
-    if (kind(value) !== "object") throw new Error("the line is no object");
-    for (const [name, type] of Object.entries(members)) {
-      if (!Object.hasOwn(value, name)) throw new Error(`the line lacks ${name}`);
-      if (kind(value[name]) !== type) throw new Error(`${name} is of another type`);
-    }
-    for (const name of Object.keys(value)) {
-      if (!Object.hasOwn(members, name)) throw new Error(`${name} does not belong there`);
-    }
-  };
-
-  // -- the file
-
-  const read = (bytes) => {
-    const events = [];
-    let head = null;
-    let start = 0;
-    for (let number = 1; start < bytes.length || number === 1; number++) {
-      const end = bytes.indexOf(10, start);
-      try {
-        if (end < 0) throw new Error(bytes.length ? "no line feed ends it" : "the file is empty");
-        const value = parse(bytes.subarray(start, end));
-        if (head) {
-          throw new Wrong("file", number - 1, `line ${number - 1}: the head is not the last line`);
-        }
-        if (value?.type === "export.signed") {
-          requireMembers(value, HEAD);
-          head = value;
+    function string() {
+      at++; // the quote
+      let out = '';
+      for (;;) {
+        const from = at;
+        while (at < text.length && text[at] !== '"' && text[at] !== '\\' && text[at] >= ' ') at++;
+        out += text.slice(from, at);
+        if (at >= text.length) fail('a string without an end');
+        if (text[at] === '"') break;
+        if (text[at] !== '\\') fail('a bare control character');
+        const length = text[at + 1] === 'u' ? 6 : 2;
+        const spelled = text.slice(at, at + length);
+        let c;
+        if (length === 6) {
+          if (!/^\\u00[01][0-9a-f]$/.test(spelled)) fail('an escape that is not canonical');
+          c = String.fromCharCode(parseInt(spelled.slice(2), 16));
         } else {
-          requireMembers(value, EVENT);
-          events.push(value);
+          c = Object.keys(ESCAPES).find((one) => ESCAPES[one] === spelled);
         }
-      } catch (error) {
-        if (error instanceof Wrong) throw error;
-        throw new Wrong("file", number, `line ${number}: ${error.message}`);
+        if (c === undefined || escaped(c) !== spelled) fail('an escape that is not canonical');
+        out += c;
+        at += length;
       }
-      start = end + 1;
+      at++;
+      if (LONE.test(out)) fail('a lone surrogate');
+      return out;
     }
-    if (!events.length) throw new Wrong("file", 1, "the file has no events");
+
+    function value(depth) {
+      const c = text[at];
+      if (c === '"') return string();
+      if (c === '{' || c === '[') {
+        if (depth === MAX_DEPTH) fail('nested deeper than ' + MAX_DEPTH + ' levels');
+        return c === '{' ? object(depth + 1) : array(depth + 1);
+      }
+      for (const [word, meant] of [['true', true], ['false', false]]) {
+        if (text.startsWith(word, at)) { at += word.length; return meant; }
+      }
+      const digits = /-?[0-9]+/y;
+      digits.lastIndex = at;
+      const found = digits.exec(text);
+      if (!found) fail('no canonical JSON');
+      const spelled = found[0], number = Number(spelled);
+      if (!Number.isSafeInteger(number)) fail('an integer beyond 2^53 - 1');
+      if (Object.is(number, -0) || String(number) !== spelled) fail('a number not canonical');
+      at += spelled.length;
+      return number;
+    }
+
+    function array(depth) {
+      const out = [];
+      at++;
+      if (text[at] === ']') { at++; return out; }
+      for (;;) {
+        out.push(value(depth));
+        const c = text[at];
+        if (c !== ',' && c !== ']') fail('no canonical JSON');
+        at++;
+        if (c === ']') return out;
+      }
+    }
+
+    function object(depth) {
+      const out = Object.create(null);
+      let before;
+      at++;
+      if (text[at] === '}') { at++; return out; }
+      for (;;) {
+        if (text[at] !== '"') fail('no canonical JSON');
+        const name = string();
+        if (!/^[\0-\x7f]*$/.test(name)) fail('a name that is not ASCII');
+        if (before === name) fail('a name twice');
+        if (before !== undefined && !(before < name)) fail('names out of order');
+        before = name;
+        if (text[at] !== ':') fail('no canonical JSON');
+        at++;
+        out[name] = value(depth);
+        const c = text[at];
+        if (c !== ',' && c !== '}') fail('no canonical JSON');
+        at++;
+        if (c === '}') return out;
+      }
+    }
+
+    const out = value(0);
+    if (at !== text.length) fail('more after the value');
+    return out;
+  }
+
+  // ---- the form of a line ---------------------------------------------------------------------
+
+  const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isSeat = (value) => Number.isSafeInteger(value) && value >= 0;
+  const own = (object, name) => Object.prototype.hasOwnProperty.call(object, name);
+  const has = (object, name) => isObject(object) && own(object, name);
+  const same = (a, b) => a !== undefined && b !== undefined && canonical(a) === canonical(b);
+  function exactly(object, names) {
+    return isObject(object) && Object.keys(object).sort().join() === names.join();
+  }
+
+  function isTime(value) {
+    const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.\d{6}Z$/;
+    const m = typeof value === 'string' && form.exec(value);
+    if (!m) return false;
+    const [year, month, day, hour, minute, second] = m.slice(1).map(Number);
+    const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+    const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] &&
+      hour <= 23 && minute <= 59 && second <= 59;
+  }
+
+  function common(line) {
+    if (typeof line.game_id !== 'string') return 'game_id';
+    if (!Number.isSafeInteger(line.version)) return 'version';
+    if (!isTime(line.at)) return 'at';
+    if (!isHex(line.hash, 64)) return 'hash';
+    return undefined;
+  }
+  function wrongInEvent(line) { // what is wrong in its form, or undefined
+    if (!exactly(line, EVENT)) return 'not the members of an event';
+    if (typeof line.type !== 'string') return 'type';
+    if (!isHex(line.prev_hash, 64)) return 'prev_hash';
+    if (!isObject(line.data)) return 'data';
+    const by = line.by;
+    if (!isObject(by) || !['player', 'clock', 'bot'].includes(by.kind)) return 'by';
+    if (Object.keys(by).some((name) => !['kind', 'seat', 'player_id'].includes(name))) return 'by';
+    if (has(by, 'seat') && !isSeat(by.seat)) return 'by';
+    if (has(by, 'player_id') && typeof by.player_id !== 'string') return 'by';
+    return common(line);
+  }
+  function wrongInHead(line) {
+    if (!exactly(line, HEAD)) return 'not the members of a signed head';
+    if (typeof line.jws !== 'string') return 'jws';
+    return common(line);
+  }
+
+  // The lines of a file: {events, head} or {wrong: the number of the line, detail}.
+  function read(bytes) {
+    const events = [];
+    let head, from = 0, number = 0;
+    while (from < bytes.length) {
+      number++;
+      const wrong = (detail) => ({ wrong: number, detail: 'line ' + number + ': ' + detail });
+      if (head) {
+        const detail = 'line ' + (number - 1) + ': a signed head that is not the last line';
+        return { wrong: number - 1, detail };
+      }
+      const to = bytes.indexOf(10, from);
+      if ((to < 0 ? bytes.length : to) - from > MAX_LINE) return wrong('longer than 1 MiB');
+      if (to < 0) return wrong('no line feed at its end');
+      let text, line;
+      try { text = textOf(bytes.subarray(from, to)); } catch (e) { return wrong('not UTF-8'); }
+      try { line = parseCanonical(text); } catch (e) { return wrong(e.message); }
+      if (!isObject(line)) return wrong('not an object');
+      const isHead = line.type === 'export.signed';
+      const bad = isHead ? wrongInHead(line) : wrongInEvent(line);
+      if (bad) return wrong(bad);
+      if (isHead) head = line; else events.push(line);
+      from = to + 1;
+    }
+    if (!events.length) return { wrong: 1, detail: 'no events' };
     return { events, head };
-  };
+  }
 
-  // -- signatures
+  // ---- the chain ------------------------------------------------------------------------------
 
-  const thumbprint = async (jwk) => {
-    const { crv, kty, x } = jwk;
-    if (kty !== "OKP" || crv !== "Ed25519" || typeof x !== "string" || decode64(x).length !== 32) {
-      throw new Error("no Ed25519 key");
+  function bodyOf(e) {
+    const { at, by, data, game_id, type, version } = e;
+    return canonical({ at, by, data, game_id, type, version });
+  }
+  const hashOf = async (e) => hexOf(await sha256(join(fromHex(e.prev_hash), bytesOf(bodyOf(e)))));
+
+  function isHidden(e) {
+    const names = own(HIDES, e.type) ? HIDES[e.type] : [];
+    if (names.some((name) => !has(e.data, name))) return true;
+    return e.type === 'round.dealt' && Array.isArray(e.data.active) &&
+      e.data.active.some((seat) => !has(e.data.hands, String(seat)));
+  }
+
+  async function checkChain(events) {
+    const ended = ENDS.has(events[events.length - 1].type);
+    let hash = '0'.repeat(64), at = '', hidden = 0;
+    for (let i = 0; i < events.length; i++) {
+      const e = events[i];
+      const wrong = (detail) => ({ ok: false, version: i + 1, detail });
+      if (e.version !== i + 1) return wrong('the version is ' + e.version);
+      if (e.game_id !== events[0].game_id) return wrong('another game_id');
+      if (e.prev_hash !== hash) return wrong('prev_hash is not the hash of the event before');
+      if (e.at < at) return wrong('earlier than the event before');
+      if (!ended && isHidden(e)) hidden++;
+      else if (await hashOf(e) !== e.hash) return wrong('the hash is not that of the event');
+      hash = e.hash;
+      at = e.at;
     }
-    return encode64(await sha256(encoder.encode(canonical({ crv, kty, x }))));
-  };
+    if (!hidden) return { ok: true };
+    return { detail: 'the hashes of ' + hidden + ' events with hidden parts cannot be computed' };
+  }
 
-  const trustedKids = async (jwks) => {
-    const kids = new Set();
+  // ---- signatures -----------------------------------------------------------------------------
+
+  const thumbprint = async (x) =>
+    toBase64url(await sha256(bytesOf(canonical({ crv: 'Ed25519', kty: 'OKP', x }))));
+
+  async function trusted(jwks) { // the thumbprints of a JWK set's Ed25519 keys
+    if (!isObject(jwks) || !Array.isArray(jwks.keys)) throw new Error('not a JWK set');
+    const out = new Set();
     for (const key of jwks.keys) {
-      if (key?.kty === "OKP" && key.crv === "Ed25519") kids.add(await thumbprint(key));
+      if (!isObject(key) || key.kty !== 'OKP' || key.crv !== 'Ed25519') continue;
+      const x = fromBase64url(key.x);
+      if (x && x.length === 32) out.add(await thumbprint(key.x));
     }
-    return kids;
-  };
+    return out;
+  }
 
-  // The payload of an intact JWS, and the id of its key.
-  const openJws = async (jws) => {
-    const parts = jws.split(".");
-    if (parts.length !== 3) throw new Error("no compact JWS");
-    const [header, payload, signature] = parts.map(decode64);
-    const { alg, jwk, kid, ...more } = parse(header);
-    if (alg !== "EdDSA" || Object.keys(more).length || kind(jwk) !== "object") {
-      throw new Error("another header");
+  // {ok, payload, kid, detail}; ok is absent if Ed25519 is not here.
+  async function verifyJws(jws) {
+    const wrong = (detail) => ({ ok: false, detail });
+    if (typeof jws === 'string' && jws.length > MAX_JWS) return wrong('too long');
+    const parts = typeof jws === 'string' ? jws.split('.') : [];
+    if (parts.length !== 3) return wrong('not three parts');
+    const [headerBytes, payloadBytes, signature] = parts.map(fromBase64url);
+    if (!headerBytes || !payloadBytes || !signature) {
+      return wrong('not base64url, spelled the one way');
     }
-    if (Object.keys(jwk).length !== 3 || (await thumbprint(jwk)) !== kid) {
-      throw new Error("the key id is not that of the key");
+    let header, payload;
+    try {
+      header = parseCanonical(textOf(headerBytes));
+      payload = parseCanonical(textOf(payloadBytes));
+    } catch (e) { return wrong('a part is not canonical JSON: ' + e.message); }
+    if (!exactly(header, ['alg', 'jwk', 'kid']) || header.alg !== 'EdDSA' ||
+      !exactly(header.jwk, ['crv', 'kty', 'x']) ||
+      header.jwk.crv !== 'Ed25519' || header.jwk.kty !== 'OKP') {
+      return wrong('not the header of a signature');
     }
-    const key = await subtle.importKey("raw", decode64(jwk.x), { name: "Ed25519" }, false, [
-      "verify",
-    ]);
-    const signed = encoder.encode(`${parts[0]}.${parts[1]}`);
-    if (signature.length !== 64 || !(await subtle.verify("Ed25519", key, signature, signed))) {
-      throw new Error("the signature is not of this text");
+    const x = fromBase64url(header.jwk.x);
+    if (!x || x.length !== 32) return wrong('x is not a key');
+    const kid = await thumbprint(header.jwk.x);
+    if (header.kid !== kid) return wrong('kid is not the thumbprint of the key');
+    if (signature.length !== 64) return wrong('a signature has 64 bytes');
+    let good;
+    try {
+      const key = await subtle().importKey('raw', x, { name: 'Ed25519' }, false, ['verify']);
+      const text = bytesOf(parts[0] + '.' + parts[1]);
+      good = await subtle().verify({ name: 'Ed25519' }, key, signature, text);
+    } catch (e) {
+      if (e.name === 'NotSupportedError') return { detail: 'Ed25519 is not known here' };
+      good = false;
     }
-    return { payload: parse(payload), kid };
-  };
+    return good ? { ok: true, payload, kid } : wrong('the signature is not that of the text');
+  }
 
-  const checkSignature = async ({ events, head }, jwks) => {
-    const last = events.at(-1);
-    const wrong = (detail, version) => {
-      throw new Wrong("signature", version, detail);
-    };
-    if (!head) {
-      if (jwks) wrong("the record is not signed");
-      return [null, "no signature"];
-    }
+  async function whose(kid, jwks) {
+    const intact = 'the signature is intact; its key ' + kid;
+    if (!jwks) return { detail: intact + ' is not known: no list of keys was given' };
+    if ((await trusted(jwks)).has(kid)) return { ok: true, detail: 'by the trusted key ' + kid };
+    return { ok: false, detail: intact + ' is not among the trusted ones' };
+  }
+
+  async function checkSignature({ events, head }, jwks) {
+    if (!head) return { ok: jwks ? false : undefined, detail: 'the record has no signed head' };
+    const signed = await verifyJws(head.jws);
+    if (signed.ok !== true) return { ok: signed.ok, detail: signed.detail };
+    const wrong = (detail, version) => ({ ok: false, version, detail });
     const { at, game_id, hash, version } = head;
-    let opened;
-    try {
-      opened = await openJws(head.jws);
-    } catch (error) {
-      wrong(error.message);
+    if (!same(signed.payload, { at, game_id, hash, version })) {
+      return wrong('the head is not what was signed');
     }
-    if (!same(opened.payload, { at, game_id, hash, version })) wrong("it is not of this head");
-    if (game_id !== last.game_id) wrong("it is of another game");
-    if (version > last.version) wrong("the record was cut", last.version + 1);
-    if (version < last.version) wrong("something was added", version + 1);
-    if (hash !== last.hash || at !== last.at) wrong("the record was changed", last.version);
-    if (!jwks) return [null, `intact, by the key ${opened.kid}, which is not known`];
-    if (!(await trustedKids(jwks)).has(opened.kid)) wrong("its key is not trusted");
-    return [true, `by the trusted key ${opened.kid}`];
-  };
-
-  // -- the chain
-
-  const isTime = (text) => {
-    if (!/^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(text)) return false;
-    const seconds = `${text.slice(0, 19)}.000Z`;
-    const date = new Date(seconds);
-    return !Number.isNaN(date.getTime()) && date.toISOString() === seconds;
-  };
-
-  const hidesParts = ({ type, data }) => {
-    const lacks = (name) => !Object.hasOwn(data, name);
-    switch (type) {
-      case "round.dealt":
-        return (
-          lacks("salt") || lacks("undealt") || lacks("hands") ||
-          (Array.isArray(data.active) && data.active.some((s) => !Object.hasOwn(data.hands, s)))
-        );
-      case "cards.drawn":
-        return lacks("salt") || lacks("cards");
-      case "pile.reshuffled":
-        return lacks("salt") || lacks("draw_pile");
-      default:
-        return false;
+    const ends = events.length, last = events[ends - 1];
+    if (game_id !== last.game_id) return wrong('the head is that of another game');
+    const signedEnd = ', the signed record ends at ' + version;
+    if (version > ends) return wrong('the record was cut' + signedEnd, ends + 1);
+    if (version < ends) return wrong('something was added' + signedEnd, version + 1);
+    if (hash !== last.hash || at !== last.at) {
+      return wrong('the record was changed: it ends otherwise than the signed one', version);
     }
-  };
-
-  const checkChain = async ({ events }) => {
-    const over = ENDS.includes(events.at(-1).type);
-    let hidden = 0;
-    let before = { hash: "0".repeat(64), at: "" };
-    for (const [index, event] of events.entries()) {
-      const { prev_hash, hash, ...body } = event;
-      const wrong = (detail) => {
-        throw new Wrong("chain", index + 1, detail);
-      };
-      if (event.version !== index + 1) wrong(`version ${event.version} stands here`);
-      if (event.game_id !== events[0].game_id) wrong("it is of another game");
-      if (prev_hash !== before.hash) wrong("prev_hash is not the hash before");
-      if (!isHash(hash)) wrong("hash is no hash");
-      if (!isTime(event.at)) wrong("at is no time");
-      if (event.at < before.at) wrong("it is earlier than the event before");
-      if (!over && hidesParts(event)) {
-        hidden += 1;
-      } else {
-        const own = await sha256(concat(unhex(prev_hash), encoder.encode(canonical(body))));
-        if (hex(own) !== hash) wrong("hash is not that of the event");
-      }
-      before = event;
-    }
-    if (hidden) return [null, `${hidden} events are hidden in part`];
-    return [true, `${events.length} events`];
-  };
-
-  // -- chance
-
-  const secretOf = ({ events }) => {
-    const last = events.at(-1);
-    if (!ENDS.includes(last.type)) return null;
-    return isHash(last.data.secret) ? unhex(last.data.secret) : null;
-  };
-
-  const isCommittedTo = async (secret, { game_id, data }) =>
-    hex(await sha256(concat(secret, encoder.encode(game_id)))) === data.commitment;
-
-  const checkCommitment = async (record) => {
-    const { events } = record;
-    const last = events.at(-1);
-    const secret = secretOf(record);
-    if (typeof events[0].data.commitment !== "string") {
-      throw new Wrong("commitment", 1, "there is none");
-    }
-    if (!secret) {
-      if (last.type === "game.cancelled" || !ENDS.includes(last.type)) {
-        return [null, "no secret is published"];
-      }
-      throw new Wrong("commitment", last.version, "the end does not publish the secret");
-    }
-    if (!(await isCommittedTo(secret, events[0]))) {
-      throw new Wrong("commitment", last.version, "the secret is not the one committed to");
-    }
-    return [true, "the secret is the one committed to"];
-  };
-
-  class Stream {
-    constructor(key) {
-      this.key = key;
-      this.block = 0;
-      this.words = [];
-    }
-
-    async word() {
-      if (!this.words.length) {
-        const counter = new Uint8Array(4);
-        new DataView(counter.buffer).setUint32(0, this.block++);
-        const block = new DataView((await sha256(concat(this.key, counter))).buffer);
-        this.words = [0, 4, 8, 12, 16, 20, 24, 28].map((at) => block.getUint32(at));
-      }
-      return this.words.shift();
-    }
-
-    async below(k) {
-      const limit = 2 ** 32 - (2 ** 32 % k);
-      let word = await this.word();
-      while (word >= limit) word = await this.word();
-      return word % k;
-    }
-
-    async shuffled(items) {
-      const list = [...items];
-      for (let i = list.length - 1; i > 0; i--) {
-        const j = await this.below(i + 1);
-        [list[i], list[j]] = [list[j], list[i]];
-      }
-      return list;
-    }
+    return whose(signed.kid, jwks);
   }
 
-  const keyOf = (secret, use) => hmac(secret, encoder.encode(canonical(use)));
+  // A receipt against the bytes of a record: {ok, detail}. Whether the record is right is verify's.
+  async function verifyReceipt(jws, { bytes, jwks } = {}) {
+    const signed = await verifyJws(jws);
+    if (signed.ok !== true) return signed;
+    const p = signed.payload;
+    if (!exactly(p, ['at', 'game_id', 'hash', 'player_id', 'version']) ||
+      typeof p.player_id !== 'string' || common(p)) {
+      return { ok: false, detail: 'not the payload of a receipt' };
+    }
+    const key = await whose(signed.kid, jwks);
+    if (key.ok === false || !bytes) return { ...key, payload: p };
+    const record = read(bytes);
+    if (!record.events) return { ok: false, detail: 'the record cannot be read: ' + record.detail };
+    const e = record.events.find((it) => it.version === p.version && it.game_id === p.game_id);
+    if (!e) return { ok: false, detail: 'the record has no such event' };
+    if (e.hash !== p.hash || e.at !== p.at || e.by.player_id !== p.player_id) {
+      return { ok: false, detail: 'the record was changed since the receipt' };
+    }
+    return { ...key, payload: p };
+  }
+
+  // ---- the secret and what comes of it --------------------------------------------------------
+
+  async function checkCommitment(events) {
+    const first = events[0], last = events[events.length - 1];
+    const committed = first.data.commitment;
+    if (!isHex(committed, 64)) return { ok: false, version: 1, detail: 'no commitment' };
+    if (!ENDS.has(last.type)) return { detail: 'the game has not ended' };
+    if (last.type === 'game.cancelled' && !isHex(last.data.secret, 64)) {
+      return { detail: 'the game was cancelled: nothing was shuffled' };
+    }
+    const wrong = (detail) => ({ ok: false, version: events.length, detail });
+    if (!isHex(last.data.secret, 64)) return wrong('no secret');
+    const secret = fromHex(last.data.secret);
+    const commitment = hexOf(await sha256(join(secret, bytesOf(first.game_id))));
+    if (commitment !== committed) return wrong('the secret is not the one committed to');
+    return { ok: true };
+  }
+
+  const streamKey = (secret, of) => hmac(secret, bytesOf(canonical(of)));
+  async function* wordsOf(key) {
+    for (let i = 0; ; i++) {
+      const counter = new Uint8Array(4);
+      new DataView(counter.buffer).setUint32(0, i);
+      const block = new DataView((await sha256(join(key, counter))).buffer);
+      for (let at = 0; at < 32; at += 4) yield block.getUint32(at);
+    }
+  }
+  async function below(words, k) {
+    const limit = 2 ** 32 - (2 ** 32 % k);
+    for (;;) {
+      const word = (await words.next()).value;
+      if (word < limit) return word % k;
+    }
+  }
+  async function shuffled(words, list) {
+    const out = list.slice();
+    for (let i = out.length - 1; i >= 1; i--) {
+      const j = await below(words, i + 1);
+      [out[i], out[j]] = [out[j], out[i]];
+    }
+    return out;
+  }
+
+  const SYMBOLS = ['apple', 'clover', 'rose', 'strawberry'];
+  const BANNERS = ['crimson', 'azure', 'forest', 'gold', 'slate', 'coral'];
+  const pairs = (kinds, ranks, card) =>
+    kinds.flatMap((kind) => [...ranks].map((rank) => card(kind, rank)));
+  const SETS = { // each: the cards in the unshuffled order, and how many each seat is dealt
+    halleluja: { each: 5, cards: pairs(SYMBOLS, 'ABCDEFGH', (s, f) => f + '-' + s) },
+    vallelujah: { each: 9, cards: pairs(BANNERS, '123456789', (b, p) => b + '-' + p) },
+  };
+  const ascend = (seats) => seats.every((seat, i) => i === 0 || seats[i - 1] < seat);
+  const nextAfter = (seat, active) => { // active ascends
+    const greater = active.find((one) => one > seat);
+    return greater === undefined ? active[0] : greater;
+  };
   const saltOf = async (secret, version) =>
-    hex(await hmac(secret, encoder.encode(`salt:${version}`))).slice(0, 32);
-  const nextSeat = (active, seat) => active.find((other) => other > seat) ?? active[0];
+    hexOf(await hmac(secret, bytesOf('salt:' + version))).slice(0, 32);
 
-  // Follows the cards of a game from event to event; each must be where the secret has put it.
-  class Cards {
-    constructor(events, secret) {
-      this.secret = secret;
-      this.gameId = events[0].game_id;
-      this.game = GAMES[events[0].data.ruleset];
-      this.dealer = events[0].data.ruleset === "halleluja";
-      this.seedOf = new Map();
-      this.round = 0;
-      this.resigned = null;
-      this.counts = { deals: 0, draws: 0, reshuffles: 0 };
+  async function checkShuffle(events, commitment) {
+    if (commitment.ok !== true) return { detail: 'not without the secret that was committed to' };
+    const ruleset = events[0].data.ruleset;
+    if (typeof ruleset !== 'string' || !own(SETS, ruleset)) {
+      return { detail: 'the ruleset is not known' };
     }
+    const set = SETS[ruleset], halleluja = ruleset === 'halleluja';
+    const game_id = events[0].game_id;
+    const secret = fromHex(events[events.length - 1].data.secret);
+    const seed = new Map();   // by seat
+    const resigned = new Set();
+    let seats, seeds;         // of game.started
+    let round = 0, opener;    // the dealer or leader of the last round
+    let draw, discards, hands, reshuffles;
+    let picks = false;
+    const words = async (purpose, ofRound, n) =>
+      wordsOf(await streamKey(secret, { game_id, n, purpose, round: ofRound, seeds }));
 
-    async stream(purpose, round, n) {
-      const use = { game_id: this.gameId, n, purpose, round, seeds: this.seeds };
-      return new Stream(await keyOf(this.secret, use));
-    }
+    for (let i = 0; i < events.length; i++) {
+      const { type, data, by } = events[i];
+      const wrong = (detail) => ({ ok: false, version: i + 1, detail });
+      if (by.kind === 'clock') picks = true;
+      if (own(HIDES, type) && data.salt !== await saltOf(secret, i + 1)) return wrong('the salt');
 
-    async follow(event) {
-      const { type, data, version } = event;
-      const must = (name, value) => {
-        if (!same(data[name], value)) throw new Wrong("shuffle", version, `${name} of ${type}`);
-      };
-      const resigned = this.resigned;
-      this.resigned = null;
-      if (SALTED.includes(type) || Object.hasOwn(data, "salt")) {
-        must("salt", await saltOf(this.secret, version));
-      }
-      switch (type) {
-        case "seat.taken":
-          this.seedOf.set(data.seat, data.client_seed ?? "");
-          break;
-        case "seat.seeded":
-          this.seedOf.set(data.seat, data.client_seed);
-          break;
-        case "seat.left":
-          this.seedOf.delete(data.seat);
-          break;
-        case "game.started":
-          this.active = [...data.seats];
-          this.seeds = data.seats.map((seat) => this.seedOf.get(seat));
-          break;
-        case "seat.resigned":
-          this.active = this.active.filter((seat) => seat !== data.seat);
-          this.resigned = data.seat;
-          break;
-        case "round.dealt":
-          await this.deal(must);
-          break;
-        case "card.played":
-          this.hands.get(data.seat)?.delete(data.card);
-          this.laid?.push(data.card);
-          break;
-        case "cards.drawn":
-          must("cards", this.pile.slice(0, data.count));
-          for (const card of this.pile.splice(0, data.count)) {
-            this.hands.get(data.seat).add(card);
-          }
-          this.counts.draws += 1;
-          break;
-        case "pile.reshuffled":
-          await this.reshuffle(must, resigned);
-          break;
+      if (type === 'seat.taken' || type === 'seat.seeded') {
+        if (typeof data.client_seed === 'string') seed.set(data.seat, data.client_seed);
+        else if (type === 'seat.taken') seed.delete(data.seat);
+      } else if (type === 'seat.left') {
+        seed.delete(data.seat);
+      } else if (type === 'game.started') {
+        if (seats) return wrong('the game starts twice');
+        seats = data.seats;
+        if (!Array.isArray(seats) || !seats.length || !seats.every(isSeat) || !ascend(seats)) {
+          return wrong('the seats');
+        }
+        seeds = seats.map((seat) => seed.has(seat) ? seed.get(seat) : '');
+      } else if (type === 'seat.resigned') {
+        resigned.add(data.seat);
+      } else if (type === 'round.dealt') {
+        if (!seats) return wrong('a deal before the start');
+        round++;
+        if (data.round !== round) return wrong('the round');
+        const active = seats.filter((seat) => !resigned.has(seat));
+        if (!active.length || !same(data.active, active)) return wrong('the active seats');
+        if (round === 1) opener = seats[await below(await words('lot', 0, 0), seats.length)];
+        else opener = nextAfter(opener, active);
+        if (halleluja ? data.dealer !== opener : has(data, 'dealer')) return wrong('the dealer');
+        const first = halleluja ? nextAfter(opener, active) : opener;
+        if (data.first !== first) return wrong(halleluja ? 'the first seat' : 'the leader');
+        const cards = await shuffled(await words('deal', round, 0), set.cards);
+        let top = 0;
+        const dealtOut = active.length * set.each;
+        if (dealtOut + (halleluja ? 1 : 0) > cards.length) return wrong('more seats than cards');
+        const dealt = {};
+        for (const seat of active) dealt[seat] = [];
+        for (let seat = first; top < dealtOut; seat = nextAfter(seat, active)) {
+          dealt[seat].push(cards[top++]);
+        }
+        if (!same(data.hands, dealt)) return wrong('the hands');
+        if (halleluja && data.turned_up !== cards[top++]) return wrong('the card turned up');
+        if (!same(data.undealt, cards.slice(top))) return wrong('the cards that were not dealt');
+        draw = cards.slice(top);
+        discards = halleluja ? [data.turned_up] : [];
+        hands = new Map(active.map((seat) => [seat, new Set(dealt[seat])]));
+        reshuffles = 0;
+      } else if (type === 'card.played' && halleluja && draw) {
+        if (typeof data.card === 'string') discards.push(data.card);
+        if (hands.has(data.seat)) hands.get(data.seat).delete(data.card);
+      } else if (type === 'cards.drawn') {
+        if (!halleluja || !draw) return wrong('no pile to draw from');
+        if (!isSeat(data.count) || data.count > draw.length) return wrong('more than there was');
+        const cards = draw.splice(0, data.count);
+        if (!same(data.cards, cards)) return wrong('the cards drawn');
+        for (const card of hands.has(data.seat) ? cards : []) hands.get(data.seat).add(card);
+      } else if (type === 'pile.reshuffled') {
+        if (!halleluja || !draw) return wrong('no pile to reshuffle');
+        const before = events[i - 1];
+        let list;
+        if (before.type === 'seat.resigned') {
+          const hand = hands.get(before.data.seat) || new Set();
+          list = set.cards.filter((card) => hand.has(card));
+          hands.delete(before.data.seat);
+        } else {
+          list = discards.slice(0, -1);
+          discards = discards.slice(-1);
+        }
+        draw = draw.concat(await shuffled(await words('reshuffle', round, reshuffles++), list));
+        if (!same(data.draw_pile, draw)) return wrong('the pile');
+        if (data.count !== draw.length) return wrong('the count of the pile');
       }
     }
-
-    async deal(must) {
-      this.round += 1;
-      if (this.round === 1) {
-        const lot = await (await this.stream("lot", 0, 0)).below(this.active.length);
-        this.opener = this.active[lot];
-      } else {
-        this.opener = nextSeat(this.active, this.opener);
-      }
-      const first = this.dealer ? nextSeat(this.active, this.opener) : this.opener;
-      must("round", this.round);
-      if (this.dealer) must("dealer", this.opener);
-      must("first", first);
-      must("active", this.active);
-      const deck = await (await this.stream("deal", this.round, 0)).shuffled(this.game.cards);
-      const at = this.active.indexOf(first);
-      const order = [...this.active.slice(at), ...this.active.slice(0, at)];
-      const hands = Object.fromEntries(order.map((seat) => [seat, []]));
-      let place = 0;
-      while (place < this.game.each * order.length) {
-        hands[order[place % order.length]].push(deck[place]);
-        place += 1;
-      }
-      must("hands", hands);
-      this.laid = [];
-      if (this.dealer) {
-        must("turned_up", deck[place]);
-        this.laid.push(deck[place++]);
-      }
-      this.pile = deck.slice(place);
-      must("undealt", this.pile);
-      this.hands = new Map(order.map((seat) => [seat, new Set(hands[seat])]));
-      this.reshuffles = 0;
-      this.counts.deals += 1;
-    }
-
-    async reshuffle(must, resigned) {
-      const stream = await this.stream("reshuffle", this.round, this.reshuffles++);
-      let back;
-      if (resigned === null) {
-        back = this.laid.slice(0, -1);
-        this.laid = this.laid.slice(-1);
-      } else {
-        const hand = this.hands.get(resigned);
-        back = this.game.cards.filter((card) => hand.has(card));
-        this.hands.set(resigned, new Set());
-      }
-      this.pile = [...this.pile, ...(await stream.shuffled(back))];
-      must("draw_pile", this.pile);
-      must("count", this.pile.length);
-      this.counts.reshuffles += 1;
-    }
+    return picks ? { ok: true, detail: 'the automatic picks were left out' } : { ok: true };
   }
 
-  const checkShuffle = async (record) => {
-    const { events } = record;
-    const secret = secretOf(record);
-    if (!secret) return [null, "no secret is published"];
-    if (!(await isCommittedTo(secret, events[0]))) return [null, "the secret is not the one committed to"];
-    if (!Object.hasOwn(GAMES, events[0].data.ruleset)) return [null, "the game is not known here"];
-    const cards = new Cards(events, secret);
-    for (const event of events) {
-      try {
-        await cards.follow(event);
-      } catch (error) {
-        if (error instanceof Wrong) throw error;
-        throw new Wrong("shuffle", event.version, `${event.type} cannot be followed`);
-      }
-    }
-    const { deals, draws, reshuffles } = cards.counts;
-    return [true, `the lot, ${deals} deals, ${draws} draws, ${reshuffles} reshuffles; no picks`];
-  };
+  // ---- all of it ------------------------------------------------------------------------------
 
-  // -- all of it
-
-  const CHECKS = {
-    signature: checkSignature,
-    chain: checkChain,
-    commitment: checkCommitment,
-    shuffle: checkShuffle,
-  };
-
-  const answer = (check, ok, detail, version) => ({
-    check,
-    ...(ok === null ? {} : { ok }),
-    detail,
-    ...(version === undefined ? {} : { version }),
-  });
-
-  const abbotVerify = async (bytes, jwks) => {
+  // bytes: a Uint8Array or an ArrayBuffer with the file; jwks: a JWK set of trusted keys, parsed.
+  async function verify(bytes, { jwks } = {}) {
+    const record = read(bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes));
     const checks = [];
-    let record = null;
-    try {
-      record = read(bytes);
-      const last = record.events.at(-1);
-      if (!record.head && !ENDS.includes(last.type)) {
-        checks.push(answer("file", false, "the record is cut", last.version + 1));
-      } else {
-        checks.push(answer("file", true, "canonical JSON"));
+    const add = (check, result) => {
+      const one = { check };
+      for (const name of ['ok', 'version', 'detail']) {
+        if (result[name] !== undefined) one[name] = result[name];
       }
-    } catch (error) {
-      if (!(error instanceof Wrong)) throw error;
-      checks.push(answer("file", false, error.message, error.version));
+      checks.push(one);
+    };
+    if (!record.events) {
+      add('file', { ok: false, version: record.wrong, detail: record.detail });
+      for (const check of ['signature', 'chain', 'commitment', 'shuffle']) {
+        add(check, { detail: 'the file cannot be read' });
+      }
+    } else {
+      const { events, head } = record;
+      const complete = head || ENDS.has(events[events.length - 1].type);
+      const detail = 'the record is cut: neither a signed head nor the end of the game';
+      add('file', complete ? { ok: true } : { ok: false, version: events.length + 1, detail });
+      add('signature', await checkSignature(record, jwks));
+      add('chain', await checkChain(events));
+      const commitment = await checkCommitment(events);
+      add('commitment', commitment);
+      add('shuffle', await checkShuffle(events, commitment));
     }
-    for (const [name, check] of Object.entries(CHECKS)) {
-      if (!record) {
-        checks.push(answer(name, null, "the file cannot be read"));
+    return { ok: checks.every((one) => one.ok !== false), checks };
+  }
+
+  async function main(args) {
+    const fs = await import('node:fs');
+    const files = [];
+    let keys, code = 0;
+    for (let i = 0; i < args.length; i++) {
+      if (args[i] === '--keys' && i + 1 < args.length && !keys) keys = args[++i];
+      else if (args[i].startsWith('--')) { files.length = 0; break; }
+      else files.push(args[i]);
+    }
+    if (!files.length) {
+      console.error('usage: node verify.js FILE... [--keys jwks.json]');
+      return 2;
+    }
+    let jwks;
+    if (keys) {
+      try {
+        jwks = JSON.parse(fs.readFileSync(keys, 'utf8'));
+        await trusted(jwks);
+      } catch (e) {
+        console.error(keys + ': ' + e.message);
+        return 2;
+      }
+    }
+    for (const file of files) {
+      let bytes;
+      try { bytes = fs.readFileSync(file); } catch (e) {
+        console.error(file + ': ' + e.message);
+        code = 2;
         continue;
       }
-      try {
-        const [ok, detail] = await check(record, jwks);
-        checks.push(answer(name, ok, detail));
-      } catch (error) {
-        if (!(error instanceof Wrong)) throw error;
-        checks.push(answer(name, false, error.message, error.version));
-      }
-    }
-    return { ok: checks.every((check) => check.ok !== false), checks };
-  };
-
-  globalThis.abbotVerify = abbotVerify;
-  const parts = { canonical, parse, openJws, trustedKids, sha256, keyOf, saltOf, Stream, hex, unhex };
-  if (typeof module === "undefined") return;
-  module.exports = Object.assign(abbotVerify, { abbotVerify, parts });
-  if (require.main !== module) return;
-
-  const { readFileSync } = require("node:fs");
-  const main = async (args) => {
-    let jwks;
-    const files = [];
-    while (args.length) {
-      const arg = args.shift();
-      if (arg === "--keys") jwks = JSON.parse(readFileSync(args.shift(), "utf-8"));
-      else files.push(arg);
-    }
-    if (!files.length) throw new Error("usage: node verify.js FILE… [--keys jwks.json]");
-    let code = 0;
-    for (const file of files) {
-      const report = await abbotVerify(new Uint8Array(readFileSync(file)), jwks);
-      process.stdout.write(`${JSON.stringify({ file, ...report })}\n`);
-      if (!report.ok) code = 1;
+      const result = await verify(bytes, { jwks });
+      console.log(JSON.stringify({ file, ...result }));
+      if (!result.ok && code === 0) code = 1;
     }
     return code;
+  }
+
+  const api = {
+    verify, verifyReceipt, verifyJws, canonical, parseCanonical, trusted,
+    parts: { hashOf, bodyOf, streamKey, wordsOf, below, shuffled, saltOf, textOf, fromHex, hexOf },
   };
-  main(process.argv.slice(2)).then(
-    (code) => {
-      process.exitCode = code;
-    },
-    (error) => {
-      process.stderr.write(`${error.message}\n`);
-      process.exitCode = 2;
-    },
-  );
+  const run = () => main(process.argv.slice(2)).then(
+    (code) => { process.exitCode = code; },
+    (e) => { console.error(e); process.exitCode = 2; });
+  if (typeof module === 'object' && module && module.exports) {
+    module.exports.verify = api.verify;
+    module.exports.verifyReceipt = api.verifyReceipt;
+    Object.assign(module.exports, api);
+    if (typeof require === 'function' && require.main === module) run();
+  } else {
+    globalThis.gameRecord = api;
+    const script = typeof process === 'object' && process.argv && process.argv[1];
+    if (script && /(^|[\\/])verify\.js$/.test(script)) run();
+  }
 })();

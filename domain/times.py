@@ -13,6 +13,14 @@ def to_micros(text: str) -> int:
     return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
 
 
+def is_time(text: object) -> bool:
+    """Whether `text` is a time as the record writes them: one that exists, in that very form."""
+    try:
+        return isinstance(text, str) and from_micros(to_micros(text)) == text
+    except (ValueError, OverflowError, TypeError):
+        return False
+
+
 def from_micros(micros: int) -> str:
     """The recorded form of `micros` microseconds since 1970."""
     return _text(_EPOCH + timedelta(microseconds=micros))

@@ -7,12 +7,14 @@ differently, however slightly, is no export.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from domain.canonical import canonical as plain_canonical
 from domain.events import Recorded
+from domain.times import is_time
 
 from .recorded import canonical
 
@@ -42,6 +44,9 @@ _HEAD: dict[str, type] = {
     "at": str,
     "jws": str,
 }
+_BY: dict[str, type] = {"kind": str, "seat": int, "player_id": str}
+_KINDS = ("player", "clock", "bot")
+_HASH = re.compile(r"[0-9a-f]{64}")
 _LARGEST_NUMBER = (1 << 53) - 1
 
 Sign = Callable[[Mapping[str, Any]], str]
@@ -97,20 +102,27 @@ def read(data: bytes) -> Export:
     events: list[Recorded] = []
     head: dict[str, Any] | None = None
     for number, text in enumerate(lines[:-1], 1):
+        _require_no_head(head, number)
         value = _parse(number, text)
-        if head is not None:
-            raise BadExport(number - 1, "the signed head stands before the end of the file")
         if value.get("type") == SIGNED:
             _check_members(number, value, _HEAD, "the signed head")
             head = value
         else:
             _check_members(number, value, _EVENT, "an event")
+            _check_by(number, value["by"])
             events.append(Recorded(**value))
     if lines[-1]:
+        _require_no_head(head, len(lines))
         raise BadExport(len(lines), "the last line is cut: no line feed ends it")
     if not events:
         raise BadExport(1, "the file has no events")
     return Export(events, head)
+
+
+def _require_no_head(head: Mapping[str, Any] | None, number: int) -> None:
+    """The line `number` follows: none does on the head, which is what is wrong then."""
+    if head is not None:
+        raise BadExport(number - 1, "the signed head stands before the end of the file")
 
 
 def _parse(number: int, text: bytes) -> dict[str, Any]:
@@ -212,3 +224,19 @@ def _check_members(number: int, value: dict[str, Any], members: dict[str, type],
     for name in value:
         if name not in members:
             raise BadExport(number, f"the line is not {what}: {name[:64]!a} does not belong to it")
+    for name in ("prev_hash", "hash"):
+        if name in members and not _HASH.fullmatch(value[name]):
+            reason = f"the line is not {what}: {name} is not 32 bytes in lower-case hex"
+            raise BadExport(number, reason)
+    if not is_time(value["at"]):
+        reason = f"the line is not {what}: at is not RFC 3339 in UTC with six decimals"
+        raise BadExport(number, reason)
+
+
+def _check_by(number: int, by: dict[str, Any]) -> None:
+    for name, value in by.items():
+        if name not in _BY or type(value) is not _BY[name]:
+            reason = f"the line is not an event: {name[:64]!a} of by does not belong to it"
+            raise BadExport(number, reason)
+    if by.get("kind") not in _KINDS or by.get("seat", 0) < 0:
+        raise BadExport(number, "the line is not an event: by names nobody who acts in a game")

@@ -75,9 +75,9 @@ def _check_file(export: Export) -> Check:
         return Check(
             FILE,
             False,
-            f"the record is cut after event {last.version}: neither the end of the game nor a "
-            "signed head follows",
-            last.version + 1,
+            f"the record is cut after event {len(export.events)}: neither the end of the game nor "
+            "a signed head follows",
+            len(export.events) + 1,
         )
     lines = len(export.events) + (export.head is not None)
     return Check(FILE, True, f"{lines} lines of canonical JSON")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..canonical import canonical
 from ..events import Recorded
-from ..times import from_micros, to_micros
+from ..times import is_time
 from .checks import CHAIN, Check
 
 ZERO_HASH = "00" * 32
@@ -60,15 +60,8 @@ def _fault(event: Recorded, number: int, game_id: str, prev_hash: str, at: str) 
         return "the previous hash is not that of the event before"
     if not _HASH.fullmatch(event.hash):
         return "the hash is not 32 bytes in lower-case hex"
-    if not _is_time(event.at):
+    if not is_time(event.at):
         return "the time is not RFC 3339 in UTC with six decimals"
     if event.at < at:
         return "the time is earlier than that of the event before"
     return None
-
-
-def _is_time(text: str) -> bool:
-    try:
-        return from_micros(to_micros(text)) == text
-    except (ValueError, OverflowError, TypeError):
-        return False

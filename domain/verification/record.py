@@ -15,7 +15,7 @@ from .chain import check_chain
 from .checks import CHECKS, COMMITMENT, DEADLINES, LEGALITY, RESULT, SHUFFLE, Check
 from .replay import Replay, Wrong
 
-_SECRET = re.compile(r"[0-9a-f]{64}")
+_HEX = re.compile(r"[0-9a-f]{64}")
 _ENDS = ("game.won", "game.drawn", "game.abandoned", "game.cancelled")
 
 
@@ -72,10 +72,11 @@ def hides(event: Recorded) -> list[str]:
         value = event.data.get(field.name)
         if value is None:
             missing.append(field.name)
-        elif field.visibility == BY_SEAT and isinstance(value, dict):
+        elif field.visibility == BY_SEAT:
+            shown = value if isinstance(value, dict) else {}
             active = event.data.get("active")
             seats = active if isinstance(active, list) else []
-            if any(str(seat) not in value for seat in seats):
+            if any(str(seat) not in shown for seat in seats):
                 missing.append(field.name)
     return missing
 
@@ -86,7 +87,7 @@ def _has_hidden(event: Recorded) -> bool:
 
 def _published(last: Recorded) -> bytes | None:
     text = last.data.get("secret")
-    if isinstance(text, str) and _SECRET.fullmatch(text):
+    if isinstance(text, str) and _HEX.fullmatch(text):
         return bytes.fromhex(text)
     return None
 
@@ -95,6 +96,8 @@ def _check_commitment(events: Sequence[Recorded], secret: bytes | None, over: bo
     committed = events[0].data.get("commitment")
     if not isinstance(committed, str):
         return Check(COMMITMENT, False, "the first event has no commitment", 1)
+    if not _HEX.fullmatch(committed):
+        return Check(COMMITMENT, False, "the commitment is not 32 bytes in lower-case hex", 1)
     last = events[-1]
     if secret is None:
         if last.type == "game.cancelled":

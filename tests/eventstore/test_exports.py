@@ -224,6 +224,26 @@ OTHERS = {
     "odd name": (
         lambda lines: ['{"é":1}\n'.encode()], "not ASCII"
     ),
+    "no hash": (
+        lambda lines: [lines[0].replace(b'"hash":"', b'"hash":"A')], "hash is not 32 bytes"
+    ),
+    "no time": (lambda lines: [lines[0].replace(b"2026-11-30T", b"2026-11-31T")], "RFC 3339"),
+    "by whom": (
+        lambda lines: [lines[0].replace(b'"kind":"player"', b'"kind":"server"')], "by names nobody"
+    ),
+    "no seat": (
+        lambda lines: [lines[0], lines[1].replace(b'"seat":0},"data"', b'"seat":-1},"data"')],
+        "by names nobody",
+    ),
+    "more of by": (
+        lambda lines: [lines[0].replace(b'"kind":"player"', b'"kind":"player","name":"x"')],
+        "'name' of by",
+    ),
+    "no time of the head": (
+        lambda lines: [*lines[:-1], lines[-1].replace(b'"at":"2026', b'"at":"0000')], "RFC 3339"
+    ),
+    "text after the head": (lambda lines: [*lines, b"Dear Abbot,\n"], "before the end"),
+    "half a line after the head": (lambda lines: [*lines, b"{"], "before the end"),
     "deep": (lambda lines: [b"[" * 200_000 + b"]" * 200_000 + b"\n"], "deeper"),
     "deep object": (lambda lines: [b'{"a":' * 40 + b"1" + b"}" * 40 + b"\n"], "deeper"),
     "long": (lambda lines: [b'"' + b"a" * (2 << 20) + b'"\n'], "MiB"),
@@ -315,7 +335,8 @@ def test_another_signature_on_the_head(vallelujah: list[Recorded], notary: Notar
     export = notary.export(vallelujah)
     head = json.loads(_last(export))
     body = export[: -len(_last(export))]
-    for name, value in (("version", 3), ("hash", "00" * 32), ("at", "x"), ("game_id", "x")):
+    early = "2026-01-01T00:00:00.000000Z"
+    for name, value in (("version", 3), ("hash", "00" * 32), ("at", early), ("game_id", "x")):
         forged = body + canonical({**head, name: value}) + b"\n"
         assert "not of the head" in _detail(check_export(forged), "signature")
         said = {n: head[n] for n in ("game_id", "version", "hash", "at")} | {name: value}

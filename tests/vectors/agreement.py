@@ -74,7 +74,7 @@ def tampered(record: list[Recorded], notary: Notary, dice: random.Random) -> byt
     export = notary.export(record)
     lines = export.splitlines(keepends=True)
     index = dice.randrange(len(record) - 2)
-    kind = dice.randrange(9)
+    kind = dice.randrange(15)
     if kind == 0:
         return flip(export, dice)[0]
     if kind == 1:
@@ -93,7 +93,52 @@ def tampered(record: list[Recorded], notary: Notary, dice: random.Random) -> byt
     if kind == 7:
         host = replace(record[1], data={**record[1].data, "client_seed": "0123"})
         return notary.export(chained([record[0], host, *record[2:]]))
+    if kind == 8:
+        return b"".join(lines[: index + 1])
+    if kind == 9:
+        return export + dice.choice(lines)[: dice.randrange(1, 40)]
+    if kind == 10:
+        return b"".join(lines[index + 1 :])
+    if kind == 11:
+        return notary.export(changed(record, 0, lambda data: data.update(commitment="AB" * 32)))
+    if kind == 12:
+        return notary.export(_misshapen(record, index, dice))
+    if kind == 13:
+        return b"".join(lines[:-1])
     return notary.export(_other_cards(record, dice))
+
+
+def _misshapen(record: list[Recorded], index: int, dice: random.Random) -> list[Recorded]:
+    """One event is not of the form of an event, and the chain fits all the same."""
+    event = record[index]
+    odd = dice.choice(
+        (
+            replace(event, by={**event.by, "kind": "server"}),
+            replace(event, by={**event.by, "name": "x"}),
+            replace(event, by={**event.by, "seat": -1}),
+            replace(event, by={"seat": 0}),
+            replace(event, at=event.at.replace("-11-30T", "-11-31T")),
+            replace(event, at=event.at[:17] + "60" + event.at[19:]),
+            replace(event, at=event.at[:-1] + "+00:00"),
+        )
+    )
+    return chained([*record[:index], odd, *record[index + 1 :]])
+
+
+def running(record: list[Recorded], notary: Notary, dice: random.Random, honest: bool) -> bytes:
+    """The export of the record's beginning as a seat or a spectator sees it while the game runs;
+    if it is not `honest` it was changed."""
+    # What is appended at once can be read only at once.
+    ends = [i for i in range(1, len(record)) if record[i].at != record[i - 1].at]
+    seat = dice.choice((None, 0, 1))
+    seen = notary.export(record[: dice.choice(ends)], seat, over=False)
+    if honest:
+        return seen
+    lines = seen.splitlines(keepends=True)
+    index = dice.randrange(len(lines))
+    return dice.choice(
+        (flip(seen, dice)[0], b"".join(lines[:-1]), b"".join([*lines[:index], *lines[index + 1 :]]))
+    )
 
 
 def _other_cards(record: list[Recorded], dice: random.Random) -> list[Recorded]:

@@ -22,6 +22,11 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "vectors"
 SECRET = bytes(range(32))
 GAME_ID = "019ab3c0-5d00-7000-8000-00000000000a"
 
+
+def _nested(levels: int) -> list[Any]:
+    return [_nested(levels - 1)] if levels > 1 else []
+
+
 _VALUES: list[Any] = [
     {},
     [],
@@ -29,8 +34,9 @@ _VALUES: list[Any] = [
     {"10": 1, "9": 2, "": 3, "a-b": 4, "a_b": 5, "A": 6},
     [0, -1, 2**53 - 1, 1 - 2**53],
     'quote " backslash \\ slash / \b\t\n\f\r \x00\x1f\x7f',
-    "é € 𝄞 \u2028",
+    "é € 𝄞 \u2028 \uffff \ufeff",
     {"at": "2026-11-30T09:32:10.123456Z", "by": {"kind": "clock", "seat": 0}, "data": {}},
+    _nested(16),
 ]
 _REFUSED = [
     ('{"a": 1}', "white space"),
@@ -50,6 +56,14 @@ _REFUSED = [
     ("\ufeff{}", "a byte order mark"),
     ("{}\r", "a carriage return"),
     ("[" * 17 + "]" * 17, "deeper than 16 levels"),
+    ('{"a":null}', "null"),
+]
+_REFUSED_BYTES = [
+    ("7b2261223a22ff227d", "a byte that no UTF-8 has"),
+    ("7b2261223a22c080227d", "an overlong form"),
+    ("7b2261223a22eda080227d", "a surrogate"),
+    ("7b2261223a22f4908080227d", "beyond U+10FFFF"),
+    ("7b2261223a22e282227d", "a cut character"),
 ]
 
 
@@ -73,6 +87,7 @@ def canonical_json() -> dict[str, Any]:
     return {
         "cases": [{"value": v, "canonical": naive.jcs(v).decode()} for v in _VALUES],
         "refused": [{"text": text, "reason": reason} for text, reason in _REFUSED],
+        "refused_bytes": [{"hex": text, "reason": reason} for text, reason in _REFUSED_BYTES],
     }
 
 
@@ -122,6 +137,35 @@ def _record(ruleset: str) -> list[Any]:
         if wanted <= types and len(record) < 160:
             return record
     raise AssertionError
+
+
+_EVENTFUL = {"seat.left", "seat.seeded", "turn.expired", "seat.resigned", "round.won"}
+
+
+def _long_record() -> list[Any]:
+    """A whole game of Halleluja in which all happens that a verifier has to follow."""
+    for seed in itertools.count():
+        play = RandomGame("halleluja", 3 + seed % 2, seed=("long vector", seed))
+        seeded = [seat for seat in play.table.game.seats.values() if seat.client_seed]
+        if play.options["rounds_to_win"] == 1 or len(seeded) < 2:
+            continue
+        if not any(event.type == "seat.left" for event in play.table.log):
+            continue
+        record = play_out(play)
+        if len(record) < 600 and {e.type for e in record} >= _EVENTFUL and _shuffles(record):
+            return record
+    raise AssertionError
+
+
+def _shuffles(record: list[Any]) -> bool:
+    """Whether in one round a resigned hand and discards are shuffled, and another round follows."""
+    of_round: list[set[bool]] = []
+    for before, event in itertools.pairwise(record):
+        if event.type == "round.dealt":
+            of_round.append(set())
+        elif event.type == "pile.reshuffled":
+            of_round[-1].add(before.type == "seat.resigned")
+    return any(len(kinds) == 2 for kinds in of_round[:-1])
 
 
 def chain(record: list[Any]) -> dict[str, Any]:
@@ -184,6 +228,7 @@ def files() -> dict[str, bytes]:
         **{name: _page(page) for name, page in pages.items()},
         "halleluja.ndjson": signer.export(halleluja),
         "vallelujah.ndjson": signer.export(vallelujah),
+        "halleluja-long.ndjson": signer.export(_long_record()),
     }
 
 

@@ -20,16 +20,24 @@ def _agree(games: int, folder: Path) -> None:
     honest, false = folder / "honest", folder / "false"
     honest.mkdir()
     false.mkdir()
-    exports, forgeries = [], []
+    seen = folder / "running"
+    seen.mkdir()
+    exports, forgeries, open_games, changed = [], [], [], []
     for record in agreement.records(games):
         exports.append(notary.export(record))
         forgeries.append(agreement.tampered(record, notary, dice))
+        open_games.append(agreement.running(record, notary, dice, honest=True))
+        changed.append(agreement.running(record, notary, dice, honest=False))
     reports, found = agreement.compare(exports, notary, honest)
     assert found == []
     assert all(check.ok is True for report in reports for check in report.checks)
     reports, found = agreement.compare(forgeries, notary, false)
     assert found == []
     assert not any(report.ok for report in reports)
+    # Of what is hidden in part a change may not show before the end.
+    reports, found = agreement.compare(open_games + changed, notary, seen)
+    assert found == []
+    assert all(report.ok for report in reports[:games])
 
 
 def _flips(matches: int, each: int) -> int:

@@ -87,6 +87,11 @@ def test_another_secret_and_another_commitment(records):
     for bad in ("", "zz", 7, None):
         hidden = changed(record, len(record) - 1, lambda data, bad=bad: data.update(secret=bad))
         assert ("commitment", len(record)) in wrong(hidden)
+    # What is no hash at all needs no secret to be wrong.
+    for text in ("", "AB" * 32, "22" * 31):
+        odd = changed(record, 0, lambda data, text=text: data.update(commitment=text))
+        assert ("commitment", 1) in wrong(odd)
+        assert ("commitment", 1) in wrong(odd[:-1])
     recommitted = changed(record, 0, lambda data: data.update(commitment="22" * 32))
     assert ("commitment", len(record)) in wrong(recommitted)
 
