@@ -116,6 +116,13 @@ if __name__ == "__main__":
         # Paths may hold what the terminal's encoding cannot show.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        sys.exit(main(sys.argv[1:]))
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+        sys.exit(code)
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:
+        # Who read our output has seen enough, as `head` does. Nothing may be written any more,
+        # not even what the interpreter flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

@@ -235,3 +235,14 @@ def test_lock_tells_its_holder_and_ends_with_it(tmp_path: Path) -> None:
     while Lock(path).holder() is not None and time.monotonic() < deadline:
         time.sleep(0.02)
     assert Lock(path).holder() is None
+
+
+def test_a_reader_that_has_seen_enough() -> None:
+    """As `./abbot … | head` does: no traceback, whatever was still to be written."""
+    program = [sys.executable, str(Path(environment.__file__).with_name("__main__.py")), "help"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
