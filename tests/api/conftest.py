@@ -11,11 +11,8 @@ from flask import Flask
 
 from api import services
 from api.app import create_app
-from api.live import Bounds
-from eventstore.destinations import Destinations
-from eventstore.pool import open_pool
-from eventstore.store import Store
 from tests.api.client import Client
+from tests.api.opened import services_on
 from tests.api.tables import Table
 from tests.databases import Scratch
 
@@ -25,28 +22,12 @@ def _quiet() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
 
 
-def names(host: str, port: int) -> list[str]:
-    """What names mean in the tests, in which nothing is looked up."""
-    if host.endswith("private.example.com"):
-        return ["93.184.215.14", "10.0.0.8"]
-    if host.endswith(".example.com"):
-        return ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"]
-    raise OSError("no such name")
-
-
 @pytest.fixture(scope="session")
 def opened(
     scratch: Scratch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[services.Services]:
-    with open_pool(scratch.clocked_url, 10) as pool:
-        # In one thread there is nobody who could end a long wait or stream.
-        bounds = Bounds(wait_seconds=0.1, stream_seconds=0.1)
-        yield services.over(
-            Store(pool),
-            tmp_path_factory.mktemp("keys"),
-            bounds=bounds,
-            destinations=Destinations(resolve=names),
-        )
+    with services_on(scratch, tmp_path_factory.mktemp("keys")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -152,7 +152,17 @@ def test_starts_survives_and_finds_its_data_again(data: Path, port: int) -> None
 
     written = {path.name for path in data.iterdir()}
     assert written == {
-        *("logs", "ports.json", "postgres", "run", "secrets.json", "up.lock", "valkey", "venv")
+        *(
+            "keys",
+            "logs",
+            "ports.json",
+            "postgres",
+            "run",
+            "secrets.json",
+            "up.lock",
+            "valkey",
+            "venv",
+        )
     }
     everything = "".join(path.read_text(errors="replace") for path in (data / "logs").iterdir())
     for secret in json.loads((data / "secrets.json").read_text()).values():
