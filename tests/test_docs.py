@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import base64
-import re
 import time
-from typing import Any
 
 from api.command import rules
-from api.command.environment import ROOT
 from domain.webhooks import secret_text, signature
+from tests.pages import python_code
 
 
 def test_the_page_of_rules_is_fresh() -> None:
     assert rules.PAGE.read_text(encoding="utf-8") == rules.page()
 
 
-def _code(page: str, name: str) -> dict[str, Any]:
-    """What the Python code in a page defines, of the block that defines `name`."""
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
-    (block,) = (each for each in blocks if f"def {name}(" in each)
-    defined: dict[str, Any] = {}
-    exec(block, defined)
-    return defined
-
-
 def test_the_page_checks_webhooks_as_they_are_signed() -> None:
-    is_genuine = _code("integrate.md", "is_genuine")["is_genuine"]
+    is_genuine = python_code("integrate.md", "is_genuine")["is_genuine"]
     now, body, old, new = int(time.time()), b'{"type":"ping"}', b"o" * 32, b"n" * 32
 
     def headers(timestamp: int, *secrets: bytes) -> dict[str, str]:

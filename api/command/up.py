@@ -230,7 +230,7 @@ def _welcome(settings: Settings) -> None:
     logs = _shortest(settings.data_dir / "logs")
     print(
         f"""
-  Abbot answers at {url}; its API is described at {url}/openapi.yaml.
+  Abbot answers at {url}; read its API, and try it, at {url}/docs.
   Make a player:
 
     curl -s -X POST {url}/v1/players -H 'Content-Type: application/json' -d '{{"name": "Ada"}}'

@@ -7,12 +7,15 @@ import os
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from api.command.client import Client
 from tests.e2e.conftest import Installation
+from tests.pages import python_code
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -44,6 +47,24 @@ def test_the_first_game_as_written(installation: Installation) -> None:
     }
     moves = next(line for line in lines if isinstance(line, list))
     assert moves[0]["type"] in ("card.played", "cards.drawn")
+
+
+@pytest.mark.parametrize("ruleset", ["halleluja", "vallelujah"])
+def test_the_player_that_the_guide_shows_plays_a_match(
+    installation: Installation, ruleset: str
+) -> None:
+    url = installation.api.url
+    tokens = [Client(url).post("/players", {"name": name}).body["token"] for name in ("Ada", "Ben")]
+    host, guest = (Client(url, token) for token in tokens)
+    settings = {"ruleset": ruleset, "turn_seconds": 600, "options": {"rounds_to_win": 1}}
+    game_id = host.post("/games", settings).body["game_id"]
+    guest.post(f"/games/{game_id}/seats")
+    host.post(f"/games/{game_id}/start")
+    play = python_code("integrate.md", "play")["play"]
+    with ThreadPoolExecutor(2) as threads:
+        ends = list(threads.map(lambda token: play(f"{url}/v1", token, game_id), tokens))
+    assert {game["status"] for game in ends} == {"finished"}
+    assert ends[0]["result"] == ends[1]["result"]
 
 
 def test_the_two_commands_exist() -> None:
