@@ -45,7 +45,7 @@ SEED = 2026
 def main(argv: list[str]) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(
-        prog="abbot bench bots",
+        prog="./abbot bench bots",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

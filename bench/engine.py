@@ -119,7 +119,7 @@ class Running:
 def main(argv: list[str]) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(
-        prog="abbot bench engine",
+        prog="./abbot bench engine",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

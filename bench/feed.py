@@ -40,7 +40,7 @@ MODES = ("no outbox", "outbox", "sequencer", "reader")
 
 def main(argv: list[str]) -> int:
     """Measure; 0 when done."""
-    parser = argparse.ArgumentParser(prog="abbot bench feed", description=__doc__)
+    parser = argparse.ArgumentParser(prog="./abbot bench feed", description=__doc__)
     parser.add_argument("--clients", type=int, default=8, help="processes that play (8)")
     parser.add_argument("--seconds", type=float, default=2.0, help="of each part of a round (2)")
     parser.add_argument("--rounds", type=int, default=7, help="rounds (7)")

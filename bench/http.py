@@ -50,7 +50,7 @@ OPTIONS = {"rounds_to_win": 9}
 def main(argv: list[str]) -> int:
     """Run the measurement; 0 when it has worked."""
     parser = argparse.ArgumentParser(
-        prog="abbot bench http",
+        prog="./abbot bench http",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -89,7 +89,7 @@ def main(argv: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="abbot bench store",
+        prog="./abbot bench store",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -48,7 +48,7 @@ OPENING = 50
 def main(argv: list[str]) -> int:
     """Run the measurement; 0 when it has worked."""
     parser = argparse.ArgumentParser(
-        prog="abbot bench streams",
+        prog="./abbot bench streams",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -34,7 +34,7 @@ TURN_SECONDS = 5
 def main(argv: list[str]) -> int:
     """Run the measurement; 0 when it has worked."""
     parser = argparse.ArgumentParser(
-        prog="abbot bench timers",
+        prog="./abbot bench timers",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

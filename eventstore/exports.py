@@ -119,6 +119,15 @@ def read(data: bytes) -> Export:
     return Export(events, head)
 
 
+def is_page(data: bytes) -> bool:
+    """Whether this, which is no export, is a page of events as `application/json` has it."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and isinstance(value.get("items"), list)
+
+
 def _require_no_head(head: Mapping[str, Any] | None, number: int) -> None:
     """The line `number` follows: none does on the head, which is what is wrong then."""
     if head is not None:

@@ -95,6 +95,10 @@ class KeyFolder:
                 self.write(key)
         return key
 
+    def can_sign(self) -> bool:
+        """Whether a key is there that can sign; makes none."""
+        return self._signing() is not None
+
     def files(self) -> list[_File]:
         """The key files in the order of their names."""
         try:

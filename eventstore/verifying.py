@@ -100,7 +100,8 @@ def _check_signature(export: Export, trusted: set[str] | None) -> Check:
     # How many events there are, not the number that the last one says it has.
     ends = len(export.events)
     if head["version"] > ends:
-        detail = f"the record is cut: it ends with event {ends}, and {head['version']} was signed"
+        events = f"{ends} event{'s' if ends > 1 else ''}"
+        detail = f"the record is cut: {events} where {head['version']} were signed"
         return Check(SIGNATURE, False, detail, ends + 1)
     if head["version"] < ends:
         detail = f"events were added: the last one was {head['version']} when it was signed"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import time
+from pathlib import Path
+
+import pytest
 
 from api.command import rules
 from domain.webhooks import secret_text, signature
@@ -12,6 +15,17 @@ from tests.pages import python_code
 
 def test_the_page_of_rules_is_fresh() -> None:
     assert rules.PAGE.read_text(encoding="utf-8") == rules.page()
+
+
+def test_the_page_of_rules_is_written_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    page = tmp_path / "rules.md"
+    for argv in (["--help"], ["--unknown"]):
+        with pytest.raises(SystemExit):
+            rules.main([f"--output={page}", *argv])
+    assert rules.main(["--check", f"--output={page}"]) == 1
+    assert not page.exists()
+    assert rules.main([f"--output={page}"]) == 0
+    assert rules.main(["--check", f"--output={page}"]) == 0
 
 
 def test_the_page_checks_webhooks_as_they_are_signed() -> None:

@@ -31,6 +31,10 @@ class Command:
     uses_running: bool = False
     """Whether it works on the servers of a running `abbot up` where no URL is set."""
 
+    def tests_wanted(self, arguments: list[str]) -> bool:
+        """Whether it needs what only the tests need, for these arguments: help does not."""
+        return self.with_tests and not {"-h", "--help"} & set(arguments)
+
 
 COMMANDS = {
     "up": Command("api.command.up", "start everything and keep it running until Ctrl-C"),
@@ -81,7 +85,7 @@ def main(argv: list[str]) -> int:
         environment.apply_dotenv()
         data = environment.data_dir()
         if not environment.inside(data):
-            python = environment.ensure(data, with_tests=command.with_tests)
+            python = environment.ensure(data, with_tests=command.tests_wanted(argv[1:]))
             own = str(Path(__file__).resolve())
             os.execv(python, [str(python), "-X", "utf8", "-P", own, *argv])
     except environment.EnvironmentFailed as error:

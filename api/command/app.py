@@ -25,7 +25,7 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def main(argv: list[str]) -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="abbot app", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog="./abbot app", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     actions = parser.add_subparsers(dest="action", required=True)
     actions.add_parser("create").add_argument("name", metavar="NAME", help="its name, for people")

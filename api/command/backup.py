@@ -31,7 +31,7 @@ MANIFEST = "manifest.json"
 def main(argv: list[str]) -> int:
     """Run the command: 0 when the backup is there and what it is of is right."""
     parser = argparse.ArgumentParser(
-        prog="abbot backup",
+        prog="./abbot backup",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

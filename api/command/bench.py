@@ -23,13 +23,15 @@ def names() -> list[str]:
 def main(argv: list[str]) -> int:
     """Run the measurement that `argv` names; its exit code, or 2 if there is none of that name."""
     parser = argparse.ArgumentParser(
-        prog="abbot bench",
+        prog="./abbot bench",
+        usage="%(prog)s [-h] NAME ...",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("name", metavar="NAME", help=f"one of {', '.join(names())}")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    rest.required = False  # else some releases of Python ask for it where NAME is missing
     arguments = parser.parse_args(argv)
     if arguments.name not in names():
         complain(f"there is no measurement {arguments.name!r}; there are {', '.join(names())}")

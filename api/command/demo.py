@@ -327,7 +327,9 @@ def outcome(shown: Json) -> str:
 
 
 def _arguments(argv: Iterable[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="abbot demo", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="./abbot demo", description=(__doc__ or "").split("\n")[0]
+    )
     port = os.environ.get("ABBOT_PORT", "8000")
     parser.add_argument("--url", default=f"http://127.0.0.1:{port}", help="the running server")
     parser.add_argument(

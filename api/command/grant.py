@@ -23,7 +23,7 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def main(argv: list[str]) -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="abbot grant", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog="./abbot grant", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("who", metavar="WHO", help="a player's or a token's id")
     parser.add_argument("scope", metavar="SCOPE", choices=(AUDIT, ADMIN), help="audit or admin")

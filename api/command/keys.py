@@ -9,16 +9,17 @@ from __future__ import annotations
 import argparse
 
 from api.command.console import CommandFailed, complain, say
+from api.command.servers import read_settings
 from eventstore.errors import Unavailable
 from eventstore.pool import open_pool
-from eventstore.settings import Settings, SettingsError
+from eventstore.settings import SettingsError
 from eventstore.signing import Signer, rotate
 
 
 def main(argv: list[str]) -> int:
     """Run the command; 0 when done, 1 when it cannot be done."""
     parser = argparse.ArgumentParser(
-        prog="abbot keys",
+        prog="./abbot keys",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -26,7 +27,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("action", nargs="?", choices=("list", "rotate"), default="list")
     action = parser.parse_args(argv).action
     try:
-        settings = Settings.from_env()
+        settings = read_settings()
+        if not settings.database_url:
+            raise CommandFailed("no database: start `./abbot up`, or set ABBOT_DATABASE_URL.")
         with open_pool(settings.database_url, 1, application="abbot-keys") as pool:
             if action == "rotate":
                 say(f"the key {rotate(pool, settings.signing_keys)} signs from now on")

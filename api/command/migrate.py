@@ -20,7 +20,7 @@ from migrations import run
 
 def main(argv: list[str]) -> int:
     """Run the command; return its exit code."""
-    argparse.ArgumentParser(prog="abbot migrate", description=__doc__).parse_args(argv)
+    argparse.ArgumentParser(prog="./abbot migrate", description=__doc__).parse_args(argv)
     try:
         with database.reached(make=True) as settings:
             servers.warn_of_one_role(settings)

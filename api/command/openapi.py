@@ -23,7 +23,7 @@ def text() -> str:
 def main(argv: list[str]) -> int:
     """Write the file; with `--check` only tell whether it is fresh (status 1 if it is not), with
     `--against` whether it breaks clients of another document (1 if it does)."""
-    parser = argparse.ArgumentParser(prog="abbot openapi", description=__doc__)
+    parser = argparse.ArgumentParser(prog="./abbot openapi", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only tell whether it is fresh")
     parser.add_argument("--against", type=Path, help="only tell what breaks since this document")
     parser.add_argument("--output", type=Path, default=PATH, help="another file to write")

@@ -67,7 +67,7 @@ def _run(partitions: Partitions, options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="abbot partitions",
+        prog="./abbot partitions",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -29,7 +29,7 @@ SHOWN = 100
 def main(argv: list[str]) -> int:
     """Run the command; 0 when all is as it must be now."""
     parser = argparse.ArgumentParser(
-        prog="abbot rebuild",
+        prog="./abbot rebuild",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -21,12 +21,13 @@ from api.command.supervisor import Stopping
 from eventstore import backups
 from eventstore.errors import Unavailable
 from eventstore.settings import Settings, SettingsError
+from eventstore.signing import KeyFolder
 
 
 def main(argv: list[str]) -> int:
     """Run the command: 0 when the backup is restored and all in it is right."""
     parser = argparse.ArgumentParser(
-        prog="abbot restore",
+        prog="./abbot restore",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -38,7 +39,13 @@ def main(argv: list[str]) -> int:
         manifest = read(options.folder)
         with database.reached(make=True) as settings:
             restore(settings, options.folder, manifest)
-            return 0 if options.no_audit else audit.of(settings)
+            code = 0 if options.no_audit else audit.of(settings)
+            if not KeyFolder(settings.signing_keys).can_sign():
+                say(
+                    f"no signing keys in {settings.signing_keys}: copy the kept ones there before "
+                    "`up`, or a new key signs that nobody has yet"
+                )
+            return code
     except Stopping:
         return 130
     except (CommandFailed, SettingsError) as error:

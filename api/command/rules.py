@@ -1,7 +1,9 @@
-"""`./abbot rules`: write docs/rules.md from the rules in the code."""
+"""`./abbot rules`: write `docs/rules.md` from the rules in the code, or check it."""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -57,7 +59,17 @@ def _option_table(options: Sequence[Option]) -> Iterator[str]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the page; 0 when done."""
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    """Write the page; with `--check` only tell whether it is fresh (status 1 if it is not)."""
+    parser = argparse.ArgumentParser(prog="./abbot rules", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only tell whether it is fresh")
+    parser.add_argument("--output", type=Path, default=PAGE, help="another file to write")
+    arguments = parser.parse_args(argv)
+    output: Path = arguments.output
+    if arguments.check:
+        if output.exists() and output.read_text("utf-8") == page():
+            return 0
+        print(f"{output.name} is stale: run ./abbot rules", file=sys.stderr)
+        return 1
+    output.write_text(page(), encoding="utf-8")
+    print(f"wrote {output}")
     return 0

@@ -99,7 +99,7 @@ def simulate(plan: Plan, games: int, jobs: int, folder: Path | None) -> dict[str
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="abbot simulate",
+        prog="./abbot simulate",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

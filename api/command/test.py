@@ -50,7 +50,7 @@ OWN_DISTRIBUTION = ("-n", "--numprocesses", "--dist", "--pdb", "--trace", "-s", 
 def main(argv: list[str]) -> int:
     """Run the command; return pytest's exit code."""
     parser = argparse.ArgumentParser(
-        prog="abbot test",
+        prog="./abbot test",
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
         allow_abbrev=False,

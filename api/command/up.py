@@ -32,7 +32,7 @@ WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 def main(argv: list[str]) -> int:
     """Run the command; return its exit code: 0 after a clean stop."""
-    argparse.ArgumentParser(prog="abbot up", description=__doc__).parse_args(argv)
+    argparse.ArgumentParser(prog="./abbot up", description=__doc__).parse_args(argv)
     try:
         settings = servers.read_settings()
         lock = servers.lock(settings.data_dir)

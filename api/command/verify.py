@@ -21,7 +21,7 @@ from typing import Any
 from api.command.console import CommandFailed, complain
 from api.command.jwks import read_jwks
 from domain.verification import Check
-from eventstore.exports import LARGEST
+from eventstore.exports import LARGEST, is_page
 from eventstore.verifying import Report, check_export
 
 _MARKS = {True: "ok", False: "WRONG", None: "unknown"}
@@ -36,6 +36,11 @@ def main(argv: list[str]) -> int:
         jwks = None if arguments.keys is None else read_jwks(Path(arguments.keys))
         receipts = [_receipt(text) for text in arguments.receipt]
         report = check_export(data, receipts=receipts, jwks=jwks)
+        if report.game_id is None and is_page(data):
+            raise CommandFailed(
+                "this is a page of events, not an export; fetch it with "
+                "`Accept: application/x-ndjson`"
+            )
     except CommandFailed as error:
         complain(str(error))
         return 2
@@ -95,7 +100,7 @@ def _printable(text: str) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="abbot verify",
+        prog="./abbot verify",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

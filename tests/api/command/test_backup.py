@@ -18,7 +18,7 @@ from eventstore.checkpoints import Checkpoints
 from eventstore.executor import Executor
 from eventstore.pool import open_pool
 from eventstore.settings import Settings
-from eventstore.signing import Signer
+from eventstore.signing import KeyFolder, Signer
 from eventstore.store import Store
 from tests.api.command.houses import enterable, house
 from tests.databases import Scratch, scratch_database
@@ -65,7 +65,9 @@ def test_games_feed_and_readers_go_on_in_a_new_cluster(
 
     monkeypatch.setenv("ABBOT_DATA", str(new))
     assert restore.main([str(saved)]) == 0
-    assert "all is right: 2 games" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "all is right: 2 games" in shown
+    assert f"no signing keys in {new / 'keys'}" in shown.splitlines()[-1]
     shutil.copytree(old / "keys", new / "keys")
     with house(monkeypatch, new) as after:
         assert after.feed.after(0, 1000) == fed
@@ -143,7 +145,9 @@ def test_servers_of_ones_own_and_other_roles(
         assert restore.main([str(saved)]) == 1
         assert "damaged" in capsys.readouterr().err
         dump.write_bytes(content)
+        KeyFolder(folder / "data" / "keys").current()
         assert restore.main([str(saved), "--no-audit"]) == 0
+        assert "no signing keys" not in capsys.readouterr().out
         with open_pool(new.app_url, 2) as pool:
             Table(Executor(Store(pool)), table.game_id, table.players).make_move()
         for url, error in (

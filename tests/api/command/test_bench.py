@@ -15,6 +15,11 @@ def test_measurements_are_known_by_name(capsys: pytest.CaptureFixture[str]) -> N
     assert {"bots", "engine"} <= set(bench.names())
     assert bench.main(["nothing"]) == 2
     assert "engine" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        bench.main([])
+    error = capsys.readouterr().err
+    assert error.startswith("usage: ./abbot bench [-h] NAME ...")
+    assert error.endswith("required: NAME\n")
 
 
 def test_a_measurement_ends_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:

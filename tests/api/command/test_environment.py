@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from api.command import environment
+from api.command.__main__ import COMMANDS
 from api.command.environment import EnvironmentFailed
 from api.command.locks import Lock
 
@@ -246,3 +247,10 @@ def test_a_reader_that_has_seen_enough() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 141
+
+
+def test_help_needs_nothing_that_only_the_tests_need() -> None:
+    assert COMMANDS["test"].tests_wanted(["tests/domain"])
+    assert not COMMANDS["test"].tests_wanted(["--help"])
+    assert not COMMANDS["test"].tests_wanted(["-x", "-h"])
+    assert not COMMANDS["up"].tests_wanted([])

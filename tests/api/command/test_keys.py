@@ -33,4 +33,4 @@ def test_without_a_database(
 ) -> None:
     monkeypatch.delenv("ABBOT_DATABASE_URL", raising=False)
     assert keys.main(["list"]) == 1
-    assert "ABBOT_DATABASE_URL" in capsys.readouterr().err
+    assert "no database: start `./abbot up`, or set ABBOT_DATABASE_URL." in capsys.readouterr().err

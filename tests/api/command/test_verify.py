@@ -64,6 +64,28 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (shown["first_wrong"]["check"], shown["first_wrong"]["version"]) == ("chain", 7)
 
 
+def test_a_cut_record_is_told_by_how_many_events_are_missing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = (folder / "game.ndjson").read_bytes().splitlines(keepends=True)
+    (folder / "cut.ndjson").write_bytes(b"".join([*lines[:6], *lines[7:]]))
+    assert verify.main([str(folder / "cut.ndjson")]) == 1
+    signed = len(lines) - 1
+    assert f"{signed - 1} events where {signed} were signed" in capsys.readouterr().out
+
+
+def test_a_page_of_events_is_no_export(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    events = [json.loads(line) for line in (folder / "game.ndjson").read_bytes().splitlines()]
+    page = {"items": events, "next_cursor": None}
+    for indent in (None, 2):
+        (folder / "page.json").write_text(json.dumps(page, indent=indent))
+        assert verify.main([str(folder / "page.json")]) == 2
+        assert "fetch it with `Accept: application/x-ndjson`" in capsys.readouterr().err
+    for other in ("[" * 100_000, "{}", "[]", '{"items": 1}'):
+        (folder / "page.json").write_text(other)
+        assert verify.main([str(folder / "page.json")]) == 1
+
+
 def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(folder / "game.ndjson")
     for arguments in (
