@@ -7,9 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from eventstore.executor import Executor
-from eventstore.pool import Pool, open_pool
+from eventstore.pool import Pool
 from eventstore.store import Store
-from tests.databases import Scratch, scratch_database
+from tests.databases import POOLS, Scratch, scratch_database, shared_pool
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Before each test, and the fixtures that it asks for."""
+    for pool in POOLS:
+        pool.check()
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +29,7 @@ def scratch() -> Iterator[Scratch]:
 @pytest.fixture(scope="session")
 def pool(scratch: Scratch) -> Iterator[Pool]:
     """Connections as the application's role."""
-    with open_pool(scratch.app_url, 10) as opened:
+    with shared_pool(scratch.app_url) as opened:
         yield opened
 
 

@@ -13,7 +13,12 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from eventstore.pool import Pool, open_pool
 from migrations.run import upgrade
+
+POOLS: list[Pool] = []
+"""Those that several tests share. A test that cuts all connections leaves dead ones in them, which
+`tests/conftest.py` replaces before the next."""
 
 DEFAULT_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
 
@@ -68,6 +73,17 @@ class Scratch:
     def advance(self, seconds: float) -> None:
         """Move the clock of the sessions on `clocked_url` forward (or back, if negative)."""
         self.execute("UPDATE clock.offset SET seconds = seconds + %s", (seconds,))
+
+
+@contextmanager
+def shared_pool(url: str) -> Iterator[Pool]:
+    """Connections for tests that come one after the other."""
+    with open_pool(url, 10) as pool:
+        POOLS.append(pool)
+        try:
+            yield pool
+        finally:
+            POOLS.remove(pool)
 
 
 _CLOCK = """

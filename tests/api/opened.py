@@ -9,15 +9,14 @@ from pathlib import Path
 from api import services
 from api.live import Bounds
 from eventstore.destinations import Destinations
-from eventstore.pool import open_pool
 from eventstore.store import Store
-from tests.databases import Scratch
+from tests.databases import Scratch, shared_pool
 
 
 @contextmanager
 def services_on(scratch: Scratch, keys: Path) -> Iterator[services.Services]:
     """Everything that the views work with."""
-    with open_pool(scratch.clocked_url, 10) as pool:
+    with shared_pool(scratch.clocked_url) as pool:
         # In one thread there is nobody who could end a long wait or stream.
         bounds = Bounds(wait_seconds=0.1, stream_seconds=0.1)
         destinations = Destinations(resolve=names)
