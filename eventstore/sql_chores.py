@@ -33,35 +33,21 @@ UPDATE chores SET failures = failures + 1, claimed_until = '-infinity',
 WHERE name = %(name)s AND claims = %(claim)s
 """
 
-PURGE_IDEMPOTENCY: LiteralString = """
+_PURGE: LiteralString = """
 WITH removed AS (
-    DELETE FROM idempotency WHERE (game_id, token_id, key) IN (
-        SELECT game_id, token_id, key FROM idempotency
+    DELETE FROM {table} WHERE ({key}) IN (
+        SELECT {key} FROM {table}
         WHERE expires_at < %(now)s ORDER BY expires_at LIMIT %(limit)s
     ) AND expires_at < %(now)s
     RETURNING 1
 ) SELECT count(*) FROM removed
 """
 
-PURGE_CREATIONS: LiteralString = """
-WITH removed AS (
-    DELETE FROM creations WHERE (token_id, key) IN (
-        SELECT token_id, key FROM creations
-        WHERE expires_at < %(now)s ORDER BY expires_at LIMIT %(limit)s
-    ) AND expires_at < %(now)s
-    RETURNING 1
-) SELECT count(*) FROM removed
-"""
+PURGE_IDEMPOTENCY: LiteralString = _PURGE.format(table="idempotency", key="game_id, token_id, key")
 
-PURGE_TICKETS: LiteralString = """
-WITH removed AS (
-    DELETE FROM stream_tickets WHERE (game_id, ticket_hash) IN (
-        SELECT game_id, ticket_hash FROM stream_tickets
-        WHERE expires_at < %(now)s ORDER BY expires_at LIMIT %(limit)s
-    ) AND expires_at < %(now)s
-    RETURNING 1
-) SELECT count(*) FROM removed
-"""
+PURGE_CREATIONS: LiteralString = _PURGE.format(table="creations", key="token_id, key")
+
+PURGE_TICKETS: LiteralString = _PURGE.format(table="stream_tickets", key="game_id, ticket_hash")
 
 IDLE_LOBBIES: LiteralString = """
 SELECT game_id::text, version FROM games

@@ -9,11 +9,12 @@ from domain.wording import Sentence
 from .fields import (
     Answered,
     PlayerName,
-    QueryInteger,
     Request,
     integer,
     many,
     one_of,
+    page_cursor,
+    page_limit,
     text,
     time,
     uuid,
@@ -99,12 +100,8 @@ class AppPlayersQuery(Request):
     reference = text(
         "Only the one that the app calls so.", validate=validate.Length(1, MAX_REFERENCE)
     )
-    cursor = text("Where to go on: `next_cursor` of the page before.")
-    limit = QueryInteger(
-        load_default=50,
-        validate=validate.Range(1, 100),
-        metadata={"description": "How many at most."},
-    )
+    cursor = page_cursor()
+    limit = page_limit()
 
 
 class NewPlayerToken(Request):

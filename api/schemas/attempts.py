@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
-from .fields import Answered, QueryInteger, integer, many, text, time, uuid
+from .fields import Answered, integer, many, page_cursor, page_limit, text, time, uuid
 from .games import GameQuery
 
 
@@ -56,9 +56,5 @@ class AuditorLookList(Answered):
 class PageOfGameQuery(GameQuery):
     """Which page of a game's list."""
 
-    cursor = text("Where to go on: `next_cursor` of the page before.")
-    limit = QueryInteger(
-        load_default=50,
-        validate=validate.Range(1, 100),
-        metadata={"description": "How many at most."},
-    )
+    cursor = page_cursor()
+    limit = page_limit()

@@ -96,6 +96,20 @@ def text(meaning: str, **more: Any) -> fields.String:
     return fields.String(metadata={"description": meaning, **more.pop("metadata", {})}, **more)
 
 
+def page_cursor() -> fields.String:
+    """Where a page of a list begins."""
+    return text("Where to go on: `next_cursor` of the page before.")
+
+
+def page_limit() -> QueryInteger:
+    """How long a page of a list is."""
+    return QueryInteger(
+        load_default=50,
+        validate=validate.Range(1, 100),
+        metadata={"description": "How many at most."},
+    )
+
+
 def integer(meaning: str, **more: Any) -> Integer:
     """An integer."""
     return Integer(metadata={"description": meaning, **more.pop("metadata", {})}, **more)

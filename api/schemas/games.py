@@ -28,6 +28,8 @@ from .fields import (
     nested,
     one_of,
     open_text,
+    page_cursor,
+    page_limit,
     text,
     texts,
     time,
@@ -342,12 +344,8 @@ class GamesQuery(Request):
     ruleset = one_of("Only games of this ruleset.", RULESET_IDS)
     mine = QueryBoolean(metadata={"description": "Only games in which the caller has a seat."})
     turn = one_of("`me`: only games in which it is the caller's turn.", ("me",))
-    cursor = text("Where to go on: `next_cursor` of the page before.")
-    limit = QueryInteger(
-        load_default=50,
-        validate=validate.Range(1, 100),
-        metadata={"description": "How many at most."},
-    )
+    cursor = page_cursor()
+    limit = page_limit()
     wait = wait(
         "with `turn=me`: until there is such a game, or, with If-None-Match, until the page is "
         "another one"

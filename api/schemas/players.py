@@ -10,13 +10,14 @@ from ..auth import SCOPES
 from .fields import (
     Answered,
     PlayerName,
-    QueryInteger,
     Request,
     boolean,
     integer,
     many,
     one_of,
     open_text,
+    page_cursor,
+    page_limit,
     text,
     time,
     uuid,
@@ -161,9 +162,5 @@ class TokenList(Answered):
 class TokensQuery(Request):
     """Which tokens to list."""
 
-    cursor = text("Where to go on: `next_cursor` of the page before.")
-    limit = QueryInteger(
-        load_default=50,
-        validate=validate.Range(1, 100),
-        metadata={"description": "How many at most."},
-    )
+    cursor = page_cursor()
+    limit = page_limit()

@@ -10,13 +10,14 @@ from domain.webhooks import SUBJECTS
 
 from .fields import (
     Answered,
-    QueryInteger,
     Request,
     boolean,
     integer,
     many,
     one_of,
     open_text,
+    page_cursor,
+    page_limit,
     text,
     time,
     uuid,
@@ -142,9 +143,5 @@ class WebhookDeliveryList(Answered):
 class WebhooksQuery(Request):
     """Which page."""
 
-    cursor = text("Where to go on: `next_cursor` of the page before.")
-    limit = QueryInteger(
-        load_default=50,
-        validate=validate.Range(1, 100),
-        metadata={"description": "How many at most."},
-    )
+    cursor = page_cursor()
+    limit = page_limit()
