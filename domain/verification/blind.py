@@ -11,7 +11,7 @@ from ..evolution import TABLE_EVOLVERS
 from ..ruleset import Move, Reason, Ruleset
 from ..state import ACTIVE, Game
 from .checks import DEADLINES, LEGALITY, RESULT
-from .replay import Replay, Wrong
+from .replay import UNFOLLOWABLE, Replay, Wrong
 
 _NO_TURN_NEEDED = ("seat.back", "seat.resigned", "word.exclaimed")
 _FROM_THE_CLOCK = ("turn.expired", "turn.extended")
@@ -94,14 +94,7 @@ class BlindReplay:
             try:
                 self._follow(game, event, self.events[index - 1])
                 evolution.evolve(game, event)
-            except (
-                ArithmeticError,
-                AssertionError,
-                AttributeError,
-                LookupError,
-                TypeError,
-                ValueError,
-            ) as error:
+            except UNFOLLOWABLE as error:
                 detail = f"{event.type} cannot be followed: {type(error).__name__} {error}"
                 raise Wrong(LEGALITY, event.version, detail) from None
             self.checked += 1

@@ -24,6 +24,16 @@ _DRAWN_BY_CHANCE = {"turned_up", "first", "dealer", "turn"}
 _PASSING_TIME = ("turn.expired", "turn.extended", "seat.away")
 _MOST_SHOWN = 120
 
+UNFOLLOWABLE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What following an event raises that has the form of one and makes no sense."""
+
 
 class Wrong(Exception):
     """The first event that is not what it must be."""
@@ -55,14 +65,7 @@ class Replay:
         while self.index < last:
             try:
                 self._step()
-            except (
-                ArithmeticError,
-                AssertionError,
-                AttributeError,
-                LookupError,
-                TypeError,
-                ValueError,
-            ) as error:
+            except UNFOLLOWABLE as error:
                 raise Wrong(
                     LEGALITY,
                     self._next.version,
