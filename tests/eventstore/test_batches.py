@@ -65,7 +65,7 @@ def running(table: Table) -> Turn:
 
 def expiries(table: Table) -> int:
     events = table.events()
-    verify(events, game_id=table.game_id)
+    assert verify(events, game_id=table.game_id) is None
     return sum(event.type == "turn.expired" for event in events)
 
 

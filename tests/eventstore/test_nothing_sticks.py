@@ -55,7 +55,7 @@ def check(scratch: Scratch, table: Table) -> Game:
     """The match as it stands: a turn runs and is due at the time that the record gives, or the
     match is over and nothing is due."""
     game = table.game()
-    verify(table.events(), game_id=table.game_id)
+    assert verify(table.events(), game_id=table.game_id) is None
     found = rows(scratch, table)
     if game.over:
         assert game.turn is None
