@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from eventstore.feed import Feed
 from eventstore.ids import uuid7
+from workers.retrying import backoff
 from workers.settling import described
 
 log = logging.getLogger(__name__)
@@ -17,7 +18,6 @@ LEASE_SECONDS = 4.0
 RENEW_SECONDS = 1.0
 """How often the lease is asked for: another node takes over within both together."""
 LONGEST_BACKOFF_SECONDS = 2.0
-FIRST_BACKOFF_SECONDS = 0.1
 
 
 class Leading:
@@ -99,9 +99,7 @@ class Leading:
             self._failures += 1
             if self._failures == 1:
                 log.warning("The %s cannot go on: %s. Trying again.", self._name, described(error))
-            return min(
-                LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** min(self._failures - 1, 10)
-            )
+            return backoff(self._failures, LONGEST_BACKOFF_SECONDS)
         if self._failures:
             log.warning("The %s goes on.", self._name)
             self._failures = 0

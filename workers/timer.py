@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from workers.publisher import Batch
+from workers.retrying import backoff
 from workers.settings import (
     BATCH_ROWS,
     CLAIM_ROWS,
@@ -19,8 +20,6 @@ from workers.settings import (
 from workers.settling import DueTurn, described
 
 log = logging.getLogger(__name__)
-
-FIRST_BACKOFF_SECONDS = 0.1
 
 OUT_SECONDS = 0.25
 """How often a node looks whether moves are taken again."""
@@ -100,7 +99,7 @@ class Timer:
             self._failures += 1
             if self._failures == 1:
                 log.warning("Due turns cannot be claimed: %s. Trying again.", described(error))
-            return min(LONGEST_SLEEP_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** (self._failures - 1))
+            return backoff(self._failures, LONGEST_SLEEP_SECONDS)
         if self._failures:
             log.warning("Due turns are claimed again.")
             self._failures = 0

@@ -161,3 +161,18 @@ def test_a_stopped_timer_claims_nothing_more() -> None:
     while rows.asked.acquire(blocking=False):
         pass
     assert not rows.asked.acquire(timeout=0.1)
+
+
+def test_it_goes_on_however_often_the_database_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.timer.LONGEST_SLEEP_SECONDS", 0.0)
+    pool, failures = Pool(), 3000
+    rows = Rows(*[ConnectionError("away")] * failures, [Row("g1")])
+    timer = pool.timer(rows)
+    timer.start()
+    try:
+        for _ in range(failures + 2):
+            assert rows.asked.acquire(timeout=30), "the thread has died"
+    finally:
+        timer.stop()
+        timer.join(30)
+    assert pool.offered == [[["g1", "turn", 1, 1]]]
