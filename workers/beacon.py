@@ -5,39 +5,25 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import threading
 from collections.abc import Callable
 
 from eventstore.health import SEEN_SECONDS, HealthRows
 from workers.settling import described
+from workers.threads import NodeThread
 
 log = logging.getLogger(__name__)
 
 
-class Beacon:
+class Beacon(NodeThread):
     """Says that this node lives and whether it reaches the broker. Nothing rests on it: whoever
     claims due rows needs no leave."""
 
     def __init__(self, rows: Callable[[], HealthRows], broker: Callable[[], bool]) -> None:
+        super().__init__("beacon")
         self._rows = rows
         self._broker = broker
         self._node = f"{socket.gethostname()}:{os.getpid()}"
-        self._stopping = threading.Event()
         self._failing = False
-        self._thread = threading.Thread(target=self._run, name="abbot-beacon", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Say that the node is gone, and stop."""
-        self._stopping.set()
-
-    def join(self, seconds: float) -> None:
-        """Wait for that."""
-        if self._thread.is_alive():
-            self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._stopping.is_set():

@@ -8,7 +8,6 @@ thread of their own, so that turns never wait for them.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from eventstore.chores import ChoreRows
 from workers import checkpointing, figures, housekeeping, outages
 from workers.resources import Resources
 from workers.settling import described
+from workers.threads import NodeThread
 
 log = logging.getLogger(__name__)
 
@@ -52,28 +52,14 @@ CHORES: dict[str, Chore] = {
 """Every chore by the name of its row."""
 
 
-class ChoreRunner:
+class ChoreRunner(NodeThread):
     """The thread of one node that runs chores, one at a time."""
 
     def __init__(self, resources: Resources, chores: Mapping[str, Chore] = CHORES) -> None:
+        super().__init__("chores")
         self._resources = resources
         self._chores = dict(chores)
-        self._stopping = threading.Event()
         self._failing = False
-        self._thread = threading.Thread(target=self._run, name="abbot-chores", daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Begin nothing more. Returns at once."""
-        self._stopping.set()
-
-    def join(self, seconds: float) -> None:
-        """Wait for the thread, which finishes the chore that it runs."""
-        if self._thread.is_alive():
-            self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._stopping.is_set():

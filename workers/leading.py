@@ -11,6 +11,7 @@ from eventstore.feed import Feed
 from eventstore.ids import uuid7
 from workers.retrying import backoff
 from workers.settling import described
+from workers.threads import NodeThread
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +21,7 @@ RENEW_SECONDS = 1.0
 LONGEST_BACKOFF_SECONDS = 2.0
 
 
-class Leading:
+class Leading(NodeThread):
     """Calls `step` again and again while this node has the lease `name`.
 
     feed: where the lease is kept; called in this thread only, may raise anything.
@@ -40,6 +41,7 @@ class Leading:
         lease: float = LEASE_SECONDS,
         renew: float = RENEW_SECONDS,
     ) -> None:
+        super().__init__(name)
         self._name = name
         self._feed = feed
         self._step = step
@@ -49,19 +51,13 @@ class Leading:
         self._holder = uuid7()
         self._held_until = 0.0
         self._renew_at = 0.0
-        self._stopping = threading.Event()
         self._woken = threading.Event()
         self._failures = 0
-        self._thread = threading.Thread(target=self._run, name=f"abbot-{name}", daemon=True)
 
     @property
     def leads(self) -> bool:
         """Whether this node has the lease, as far as it knows."""
         return time.monotonic() < self._held_until
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
 
     def wake(self) -> None:
         """There may be something to do: end the wait for the next step, if this node does it."""
@@ -70,13 +66,8 @@ class Leading:
 
     def stop(self) -> None:
         """Begin no further step. Returns at once."""
-        self._stopping.set()
+        super().stop()
         self._woken.set()
-
-    def join(self, seconds: float) -> None:
-        """Wait for the thread, which gives its lease back."""
-        if self._thread.is_alive():
-            self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._stopping.is_set():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from workers.settings import (
     SPACING_SECONDS,
 )
 from workers.settling import DueTurn, described
+from workers.threads import NodeThread
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Clock(Protocol):
         """Seconds until the next row that nobody claimed is due; None when there is none."""
 
 
-class Timer:
+class Timer(NodeThread):
     """Sleeps until something is due, claims it and offers it to the pool in batches.
 
     clock: where rows are claimed; called in this thread only, may raise anything.
@@ -64,28 +64,14 @@ class Timer:
         processes: int,
         lease: float = LEASE_SECONDS,
     ) -> None:
+        super().__init__("timer")
         self._clock = clock
         self._offer = offer
         self._settle = settle
         self._processes = max(1, processes)
         self._lease = lease
-        self._stopping = threading.Event()
         self._failures = 0
         self._waits = False
-        self._thread = threading.Thread(target=self._run, name="abbot-timer", daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Claim nothing more. Returns at once."""
-        self._stopping.set()
-
-    def join(self, seconds: float) -> None:
-        """Wait for the thread, which finishes what it is settling itself."""
-        if self._thread.is_alive():
-            self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
