@@ -13,11 +13,9 @@ import re
 
 from api import names
 from api.auth import new_key, token_hash
+from api.command import database
 from api.command.console import CommandFailed, complain, say
-from api.command.servers import read_settings
 from eventstore.apps import Apps
-from eventstore.errors import Unavailable
-from eventstore.pool import open_pool
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -38,17 +36,11 @@ def main(argv: list[str]) -> int:
     except CommandFailed as error:
         complain(str(error))
         return 1
-    except Unavailable:
-        complain("the database cannot be reached.")
-        return 1
     return 0
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    settings = read_settings()
-    if not settings.database_url:
-        raise CommandFailed("no database: start `./abbot up`, or set ABBOT_DATABASE_URL.")
-    with open_pool(settings.database_url, 1, application="abbot-app") as pool:
+    with database.connected("abbot-app") as (_, pool):
         apps = Apps(pool)
         if arguments.action == "create":
             _create(apps, arguments.name)

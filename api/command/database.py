@@ -11,6 +11,8 @@ from types import FrameType
 from api.command import running, servers
 from api.command.console import CommandFailed
 from api.command.supervisor import Supervisor
+from eventstore.errors import Unavailable
+from eventstore.pool import Pool, open_pool
 from eventstore.settings import Settings
 
 
@@ -45,6 +47,20 @@ def reached(*, make: bool = False) -> Iterator[Settings]:
                 )
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def connected(application: str) -> Iterator[tuple[Settings, Pool]]:
+    """A connection to the database that is named or of a running `up`, and its settings. Raises
+    CommandFailed where there is none, and when it cannot be reached."""
+    settings = servers.read_settings()
+    if not settings.database_url:
+        raise CommandFailed("no database: start `./abbot up`, or set ABBOT_DATABASE_URL.")
+    try:
+        with open_pool(settings.database_url, 1, application=application) as pool:
+            yield settings, pool
+    except Unavailable:
+        raise CommandFailed("the database cannot be reached") from None
 
 
 @contextlib.contextmanager

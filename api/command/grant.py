@@ -11,11 +11,9 @@ import argparse
 import re
 
 from api.auth import ADMIN, AUDIT
+from api.command import database
 from api.command.console import CommandFailed, complain, say
-from api.command.servers import read_settings
-from eventstore.errors import Unavailable
 from eventstore.players import Players
-from eventstore.pool import open_pool
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -34,19 +32,13 @@ def main(argv: list[str]) -> int:
     except CommandFailed as error:
         complain(str(error))
         return 1
-    except Unavailable:
-        complain("the database cannot be reached.")
-        return 1
     return 0
 
 
 def _grant(who: str, scope: str, *, granted: bool) -> None:
     if not _ID.fullmatch(who):
         raise CommandFailed("name a player's or a token's id; `GET /v1/me` shows both.")
-    settings = read_settings()
-    if not settings.database_url:
-        raise CommandFailed("no database: start `./abbot up`, or set ABBOT_DATABASE_URL.")
-    with open_pool(settings.database_url, 1, application="abbot-grant") as pool:
+    with database.connected("abbot-grant") as (_, pool):
         changed = Players(pool).change_scope(who, scope, granted=granted)
     if changed is None:
         raise CommandFailed("there is no player and no token with this id.")

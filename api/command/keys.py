@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import argparse
 
+from api.command import database
 from api.command.console import CommandFailed, complain, say
-from api.command.servers import read_settings
-from eventstore.errors import Unavailable
-from eventstore.pool import open_pool
 from eventstore.settings import SettingsError
 from eventstore.signing import Signer, rotate
 
@@ -27,19 +25,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("action", nargs="?", choices=("list", "rotate"), default="list")
     action = parser.parse_args(argv).action
     try:
-        settings = read_settings()
-        if not settings.database_url:
-            raise CommandFailed("no database: start `./abbot up`, or set ABBOT_DATABASE_URL.")
-        with open_pool(settings.database_url, 1, application="abbot-keys") as pool:
+        with database.connected("abbot-keys") as (settings, pool):
             if action == "rotate":
                 say(f"the key {rotate(pool, settings.signing_keys)} signs from now on")
             else:
                 _list(Signer(pool, settings.signing_keys))
     except (SettingsError, CommandFailed) as error:
         complain(str(error))
-        return 1
-    except Unavailable:
-        complain("the database cannot be reached")
         return 1
     return 0
 
