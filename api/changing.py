@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import orjson
 from flask import Response, request
@@ -23,6 +24,10 @@ from .services import services
 _PROBE = Context(secret=bytes(32))
 # What comes before a failed If-Match in the order of checks.
 _BEFORE_PRECONDITION = ("forbidden", "not-found", "validation")
+
+
+def _no_game(_: Refused) -> None:
+    return None
 
 
 def url(game_id: str) -> str:
@@ -80,16 +85,24 @@ def change(
             raise not_found()
         check(loaded.game)
         raise AssertionError("a fault is raised by the check")
-    try:
+    with problems(call, lambda _: judged):
         return services().executor.execute(
             game_id, command, check=check, idempotency=idempotency(call)
         )
+
+
+@contextlib.contextmanager
+def problems(call: Call, about: Callable[[Refused], Game | None] = _no_game) -> Iterator[None]:
+    """What the event store and the referee refuse within the block, as problems; `about` gives the
+    position that a refusal is about, if the answer is to tell of it."""
+    try:
+        yield
     except GameNotFound:
         raise not_found() from None
     except KeyReused:
         raise key_reused() from None
     except Refused as refused:
-        raise refusal(refused, judged, call) from None
+        raise refusal(refused, about(refused), call) from None
 
 
 def require_match(call: Call, game: Game, command: Command | None = None) -> None:

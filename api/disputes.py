@@ -8,12 +8,12 @@ from flask import Response
 
 from domain.audits import told
 from domain.disputes import Receipt
-from domain.game import Game, Refused
+from domain.game import Game
 from domain.state import OVER
 from domain.verification import Check
 from eventstore.auditing import Auditor, read_game
 from eventstore.disputes import Dispute, Filing
-from eventstore.errors import Broken, GameNotFound, KeyReused
+from eventstore.errors import Broken
 from eventstore.signing import BadSignature
 from eventstore.signing import verify as verify_signature
 from eventstore.store import Loaded
@@ -73,16 +73,10 @@ def file_dispute(call: Call, game_id: str) -> Response:
         sent.get("claim"),
         _receipt(sent["receipt"]) if "receipt" in sent else None,
     )
-    try:
+    with changing.problems(call):
         dispute, new = services().disputes.file(
             game_id, filing, check=check, idempotency=changing.idempotency(call)
         )
-    except GameNotFound:
-        raise not_found() from None
-    except KeyReused:
-        raise changing.key_reused() from None
-    except Refused as refused:
-        raise changing.refusal(refused, None, call) from None
     return _filed(dispute, new)
 
 
@@ -163,7 +157,7 @@ def resolve_dispute(call: Call, game_id: str, dispute_id: str) -> Response:
         changing.require_match(call, game)
 
     check(loaded.game)
-    try:
+    with changing.problems(call):
         dispute, new = services().disputes.resolve(
             game_id,
             dispute_id,
@@ -172,10 +166,6 @@ def resolve_dispute(call: Call, game_id: str, dispute_id: str) -> Response:
             check=check,
             idempotency=changing.idempotency(call),
         )
-    except KeyReused:
-        raise changing.key_reused() from None
-    except Refused as refused:
-        raise changing.refusal(refused, None, call) from None
     return _filed(dispute, new)
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from domain.commands import ChangeTable, Command, CreateGame
-from domain.game import Game, Refused
-from eventstore.errors import KeyReused
+from domain.game import Game
 from eventstore.lists import SeatSummary, Summary
 
 from . import access, changing, paging, presenting, responses, waits
@@ -48,13 +47,8 @@ def create_game(call: Call) -> Response:
         call.fields.get("max_seats"),
         call.fields["visibility"],
     )
-    try:
-        with holding().room(call, hosting=True):
-            outcome = services().executor.create(command, idempotency=changing.idempotency(call))
-    except KeyReused:
-        raise changing.key_reused() from None
-    except Refused as refused:
-        raise changing.refusal(refused, None, call) from None
+    with changing.problems(call), holding().room(call, hosting=True):
+        outcome = services().executor.create(command, idempotency=changing.idempotency(call))
     return changing.answer(call, outcome, created=changing.url(outcome.game.game_id))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flask import Response
 
 from domain.game import Game
-from eventstore.errors import GameNotFound, KeyReused
 
 from . import access, changing, responses
 from .documentation import Blueprint
@@ -39,14 +38,10 @@ def create_invite(call: Call, game_id: str) -> Response:
         call.validate()
         changing.require_match(call, game)
 
-    try:
+    with changing.problems(call):
         code = services().invites.create(
             game_id, check=check, idempotency=changing.idempotency(call)
         )
-    except GameNotFound:
-        raise not_found() from None
-    except KeyReused:
-        raise changing.key_reused() from None
     return responses.json(
         {"code": code, "game_id": game_id},
         201,

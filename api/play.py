@@ -26,7 +26,6 @@ from domain.game import (
     listed_moves,
     require_time,
 )
-from eventstore.errors import GameNotFound, KeyReused
 from eventstore.executor import Outcome
 from eventstore.store import Loaded
 
@@ -143,20 +142,15 @@ def rematch(call: Call, game_id: str) -> Response:
         if game.over and not counted:
             counted.append(closing.enter_context(holding().room(call, beside=game_id)))
 
-    counted: list[None] = []
-    try:
-        with ExitStack() as closing:
-            outcome = services().executor.rematch(
-                game_id, call.player.player_id, check=check, idempotency=changing.idempotency(call)
-            )
-    except GameNotFound:
-        raise not_found() from None
-    except KeyReused:
-        raise changing.key_reused() from None
-    except Refused as refused:
+    def about(refused: Refused) -> Game | None:
         # Whatever else is refused is refused by the new table, whose version this is not.
-        about = judged if refused.code == "game-not-over" else None
-        raise changing.refusal(refused, about, call) from None
+        return judged if refused.code == "game-not-over" else None
+
+    counted: list[None] = []
+    with changing.problems(call, about), ExitStack() as closing:
+        outcome = services().executor.rematch(
+            game_id, call.player.player_id, check=check, idempotency=changing.idempotency(call)
+        )
     return changing.answer(call, outcome, created=changing.url(outcome.game.game_id))
 
 
