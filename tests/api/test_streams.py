@@ -272,8 +272,12 @@ def test_no_more_than_so_many_for_one_player_and_who_goes_makes_room(server: Ser
         return len(list(Path(f"/proc/{server.workers()[0]}/fd").iterdir())) <= files + 1
 
     wait_for(back, PATIENCE, "every connection is let go of")
-    ended = re.findall(rf'"reason":"gone"[^\n]*"game_id":"{match.game_id}"', server.log())
-    assert len(ended) == 6
+
+    def ended() -> int:
+        return len(re.findall(rf'"reason":"gone"[^\n]*"game_id":"{match.game_id}"', server.log()))
+
+    wait_for(lambda: ended() >= 6, PATIENCE, "the log tells of each that has gone")
+    assert ended() == 6
     match.close()
 
 

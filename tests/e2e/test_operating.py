@@ -63,6 +63,7 @@ def test_figures_are_those_of_all_processes(installation: Installation) -> None:
             now.get("abbot_turn_lateness_seconds_count", 0) >= 1
             and now.get("abbot_moves_total", 0) >= 2
             and now.get("abbot_chores_total", 0) >= 1
+            and now["abbot_worker_nodes_with_broker"] >= 1
         )
 
     wait_for(settled, 40, "the workers' figures are there too")
