@@ -40,6 +40,7 @@ from . import (
 from .allowances import Allowances
 from .encoding import OrjsonProvider
 from .problems import Problem, unavailable
+from .reference import front
 
 BASE = "/v1"
 
@@ -81,6 +82,7 @@ def create_app(
     api.register_blueprint(jwks.blueprint)
     app.register_blueprint(docs.blueprint)
     app.register_blueprint(reference.blueprint)
+    app.register_blueprint(front.blueprint)
     return app
 
 

@@ -22,41 +22,167 @@ MEDIA_TYPE = "application/problem+json"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of problem: its status and a title that never changes."""
+    """One kind of problem: its status, a title that never changes, and for `/problems/<code>` what
+    it means and what to do."""
 
     status: int
     title: str
+    meaning: str
 
 
 KINDS: dict[str, Kind] = {
-    "malformed-json": Kind(400, "The body is not JSON"),
-    "malformed-request": Kind(400, "The request is malformed"),
-    "unauthenticated": Kind(401, "A valid token is needed"),
-    "forbidden": Kind(403, "Not allowed"),
-    "not-found": Kind(404, "Not found"),
-    "method-not-allowed": Kind(405, "Method not allowed"),
-    "not-acceptable": Kind(406, "No acceptable representation"),
-    "stale-turn": Kind(409, "That turn is not the running one"),
-    "not-your-turn": Kind(409, "Not your turn"),
-    "turn-expired": Kind(409, "The turn's time ran out"),
-    "game-not-active": Kind(409, "The game is not being played"),
-    "game-not-over": Kind(409, "The game is not over"),
-    "not-in-lobby": Kind(409, "The table is no longer in the lobby"),
-    "not-ready": Kind(409, "Not everyone is ready"),
-    "not-enough-seats": Kind(409, "Not enough seats are taken"),
-    "table-full": Kind(409, "The table is full"),
-    "already-seated": Kind(409, "Already seated"),
-    "too-many-webhooks": Kind(409, "No more webhooks"),
-    "webhook-disabled": Kind(409, "The webhook is disabled"),
-    "precondition-failed": Kind(412, "The game has another version"),
-    "too-large": Kind(413, "The body is too large"),
-    "unsupported-media-type": Kind(415, "Unsupported media type"),
-    "validation": Kind(422, "The request is not valid"),
-    "illegal-move": Kind(422, "The move is not legal"),
-    "idempotency-key-reused": Kind(422, "The idempotency key was used for another request"),
-    "rate-limited": Kind(429, "Too many at a time"),
-    "internal": Kind(500, "Something went wrong here"),
-    "unavailable": Kind(503, "Unavailable for the moment"),
+    "malformed-json": Kind(
+        400,
+        "The body is not JSON",
+        "The body is not JSON as RFC 8259 has it, or names a member twice. Send it again as JSON.",
+    ),
+    "malformed-request": Kind(
+        400,
+        "The request is malformed",
+        "Something about the form of the request is wrong: its framing, a header, or how deep its "
+        "body is nested. It was not carried out; the same again fails again.",
+    ),
+    "unauthenticated": Kind(
+        401,
+        "A valid token is needed",
+        "There is no token, or one that is unknown, was revoked or has ended. Send a valid one as "
+        "Authorization: Bearer.",
+    ),
+    "forbidden": Kind(
+        403,
+        "Not allowed",
+        "You are known and may not do this: the token lacks a scope, or the call is for the host, "
+        "a seat or an auditor.",
+    ),
+    "not-found": Kind(
+        404,
+        "Not found",
+        "There is no such thing, or you are not to know of it, as with a private table.",
+    ),
+    "method-not-allowed": Kind(
+        405,
+        "Method not allowed",
+        "The path exists and does not take this method; the header Allow names those that it "
+        "takes.",
+    ),
+    "not-acceptable": Kind(
+        406,
+        "No acceptable representation",
+        "The answer is not to be had in any of the forms that the header Accept names.",
+    ),
+    "stale-turn": Kind(
+        409,
+        "That turn is not the running one",
+        "The move names a round and turn that are no longer the running ones. Read the game again "
+        "and decide anew.",
+    ),
+    "not-your-turn": Kind(
+        409,
+        "Not your turn",
+        "Another seat is to act. Wait until the game says that it is your turn.",
+    ),
+    "turn-expired": Kind(
+        409,
+        "The turn's time ran out",
+        "Your turn ran out before the move came, and was ended by the clock. If the move was in "
+        "time, dispute the attempt.",
+    ),
+    "game-not-active": Kind(
+        409,
+        "The game is not being played",
+        "The match has not begun yet, or is over.",
+    ),
+    "game-not-over": Kind(
+        409,
+        "The game is not over",
+        "This is open only once the match is over.",
+    ),
+    "not-in-lobby": Kind(
+        409,
+        "The table is no longer in the lobby",
+        "The table has started or was closed; this is possible in the lobby only.",
+    ),
+    "not-ready": Kind(
+        409,
+        "Not everyone is ready",
+        "A player has not said ready since the table was changed last.",
+    ),
+    "not-enough-seats": Kind(
+        409,
+        "Not enough seats are taken",
+        "Fewer seats are taken than the game needs to start.",
+    ),
+    "table-full": Kind(
+        409,
+        "The table is full",
+        "Every seat of the table is taken.",
+    ),
+    "already-seated": Kind(
+        409,
+        "Already seated",
+        "You sit at this table already.",
+    ),
+    "too-many-webhooks": Kind(
+        409,
+        "No more webhooks",
+        "There are as many webhooks as one may have. Delete one first.",
+    ),
+    "webhook-disabled": Kind(
+        409,
+        "The webhook is disabled",
+        "The webhook sends nothing while it is disabled. Enable it first.",
+    ),
+    "precondition-failed": Kind(
+        412,
+        "The game has another version",
+        "If-Match names a version that the game no longer has. Read the game again and decide "
+        "anew.",
+    ),
+    "too-large": Kind(
+        413,
+        "The body is too large",
+        "The body, the address or a header is larger than allowed.",
+    ),
+    "unsupported-media-type": Kind(
+        415,
+        "Unsupported media type",
+        "A body has to be JSON in UTF-8, with Content-Type: application/json.",
+    ),
+    "validation": Kind(
+        422,
+        "The request is not valid",
+        "A field or parameter is missing, unknown, or has a value that it cannot have; errors "
+        "names each of them.",
+    ),
+    "illegal-move": Kind(
+        422,
+        "The move is not legal",
+        "The rules do not allow the move; rule names the one that decides, facts what it rests "
+        "on, and legal_moves what is allowed.",
+    ),
+    "idempotency-key-reused": Kind(
+        422,
+        "The idempotency key was used for another request",
+        "This Idempotency-Key was sent with another path or body in the last 24 hours. Take a new "
+        "key for a new request.",
+    ),
+    "rate-limited": Kind(
+        429,
+        "Too many at a time",
+        "There were too many requests, or too many things are open at a time. Try again after "
+        "Retry-After.",
+    ),
+    "internal": Kind(
+        500,
+        "Something went wrong here",
+        "This is a fault of the service. It is logged under the answer's X-Request-Id.",
+    ),
+    "unavailable": Kind(
+        503,
+        "Unavailable for the moment",
+        "The service cannot answer for the moment. Send the same again after Retry-After, a "
+        "change with its Idempotency-Key.",
+    ),
 }
 
 _STATUS_CODES = {
@@ -154,7 +280,7 @@ def from_http(error: HTTPException) -> Problem:
     if code is None:
         code = "malformed-request" if 400 <= status < 500 else "internal"
     details = {
-        404: Sentence("There is no such path."),
+        404: Sentence("There is no such path, or an id in it is not written as one."),
         405: Sentence("{method} is not allowed here.", method=request.method),
         413: Sentence("The body is too large."),
     }

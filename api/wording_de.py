@@ -35,6 +35,112 @@ _TITLES = {
     "Unavailable for the moment": "Im Augenblick nicht verfügbar",
 }
 
+_MEANINGS = {
+    "The body is not JSON as RFC 8259 has it, or names a member twice. Send it again as JSON.": (
+        "Der Inhalt ist kein JSON nach RFC 8259 oder nennt ein Feld zweimal. Sende ihn noch "
+        "einmal als JSON."
+    ),
+    "Something about the form of the request is wrong: its framing, a header, or how deep its "
+    "body is nested. It was not carried out; the same again fails again.": (
+        "An der Form der Anfrage stimmt etwas nicht: an ihrem Aufbau, einem Header oder der Tiefe "
+        "ihres Inhalts. Sie wurde nicht ausgeführt; dieselbe noch einmal scheitert wieder."
+    ),
+    "There is no token, or one that is unknown, was revoked or has ended. Send a valid one as "
+    "Authorization: Bearer.": (
+        "Es fehlt ein Token, oder es ist unbekannt, widerrufen oder abgelaufen. Sende ein "
+        "gültiges als Authorization: Bearer."
+    ),
+    "You are known and may not do this: the token lacks a scope, or the call is for the host, a "
+    "seat or an auditor.": (
+        "Du bist bekannt und darfst das nicht: Dem Token fehlt ein Recht, oder der Aufruf ist dem "
+        "Gastgeber, einem Sitz oder einem Prüfer vorbehalten."
+    ),
+    "There is no such thing, or you are not to know of it, as with a private table.": (
+        "Das gibt es nicht, oder du sollst nicht davon wissen, wie bei einem privaten Tisch."
+    ),
+    "The path exists and does not take this method; the header Allow names those that it takes.": (
+        "Den Pfad gibt es, aber nicht mit dieser Methode; der Header Allow nennt die möglichen."
+    ),
+    "The answer is not to be had in any of the forms that the header Accept names.": (
+        "Die Antwort gibt es in keiner der Formen, die der Header Accept nennt."
+    ),
+    "The move names a round and turn that are no longer the running ones. Read the game again and "
+    "decide anew.": (
+        "Der Zug nennt eine Runde und einen Zug, die nicht mehr laufen. Lies das Spiel neu und "
+        "entscheide noch einmal."
+    ),
+    "Another seat is to act. Wait until the game says that it is your turn.": (
+        "Ein anderer Sitz ist am Zug. Warte, bis das Spiel sagt, dass du dran bist."
+    ),
+    "Your turn ran out before the move came, and was ended by the clock. If the move was in time, "
+    "dispute the attempt.": (
+        "Dein Zug lief ab, bevor die Anfrage kam, und wurde von der Uhr beendet. War sie "
+        "rechtzeitig, erhebe Einspruch gegen den Versuch."
+    ),
+    "The match has not begun yet, or is over.": (
+        "Das Match hat noch nicht begonnen oder ist vorbei."
+    ),
+    "This is open only once the match is over.": (
+        "Das steht erst offen, wenn das Match vorbei ist."
+    ),
+    "The table has started or was closed; this is possible in the lobby only.": (
+        "Der Tisch hat begonnen oder wurde geschlossen; das geht nur in der Lobby."
+    ),
+    "A player has not said ready since the table was changed last.": (
+        "Jemand hat seit der letzten Änderung des Tisches nicht bestätigt, bereit zu sein."
+    ),
+    "Fewer seats are taken than the game needs to start.": (
+        "Es sind weniger Sitze besetzt, als das Spiel zum Beginnen braucht."
+    ),
+    "Every seat of the table is taken.": ("Jeder Sitz des Tisches ist besetzt."),
+    "You sit at this table already.": ("Du sitzt schon an diesem Tisch."),
+    "There are as many webhooks as one may have. Delete one first.": (
+        "Es gibt so viele Webhooks, wie man haben darf. Lösche zuerst einen."
+    ),
+    "The webhook sends nothing while it is disabled. Enable it first.": (
+        "Der Webhook sendet nichts, solange er abgeschaltet ist. Schalte ihn zuerst wieder ein."
+    ),
+    "If-Match names a version that the game no longer has. Read the game again and decide anew.": (
+        "If-Match nennt eine Version, die das Spiel nicht mehr hat. Lies das Spiel neu und "
+        "entscheide noch einmal."
+    ),
+    "The body, the address or a header is larger than allowed.": (
+        "Der Inhalt, die Adresse oder ein Header ist größer als erlaubt."
+    ),
+    "A body has to be JSON in UTF-8, with Content-Type: application/json.": (
+        "Ein Inhalt muss JSON in UTF-8 sein, mit Content-Type: application/json."
+    ),
+    "A field or parameter is missing, unknown, or has a value that it cannot have; errors names "
+    "each of them.": (
+        "Ein Feld oder Parameter fehlt, ist unbekannt oder hat einen unmöglichen Wert; errors "
+        "nennt jedes davon."
+    ),
+    "The rules do not allow the move; rule names the one that decides, facts what it rests on, "
+    "and legal_moves what is allowed.": (
+        "Die Regeln erlauben den Zug nicht; rule nennt die entscheidende, facts das, worauf sie "
+        "sich stützt, und legal_moves, was erlaubt ist."
+    ),
+    "This Idempotency-Key was sent with another path or body in the last 24 hours. Take a new key "
+    "for a new request.": (
+        "Dieser Idempotency-Key wurde in den letzten 24 Stunden mit einem anderen Pfad oder "
+        "Inhalt gesendet. Nimm für eine neue Anfrage einen neuen."
+    ),
+    "There were too many requests, or too many things are open at a time. Try again after "
+    "Retry-After.": (
+        "Es waren zu viele Anfragen, oder zu viel ist zugleich offen. Versuche es nach "
+        "Retry-After wieder."
+    ),
+    "This is a fault of the service. It is logged under the answer's X-Request-Id.": (
+        "Das ist ein Fehler des Dienstes. Er steht unter der X-Request-Id der Antwort in seinem "
+        "Protokoll."
+    ),
+    "The service cannot answer for the moment. Send the same again after Retry-After, a change "
+    "with its Idempotency-Key.": (
+        "Der Dienst kann im Augenblick nicht antworten. Sende dasselbe nach Retry-After wieder, "
+        "eine Änderung mit ihrem Idempotency-Key."
+    ),
+}
+
 _VALUES = {
     # A library's own, then ours.
     "Not a valid boolean.": "Kein gültiger Wahrheitswert.",
@@ -92,6 +198,10 @@ _VALUES = {
 _DETAILS = {
     "There is nothing here that you may see.": "Hier ist nichts, was du sehen darfst.",
     "There is no such path.": "Diesen Pfad gibt es nicht.",
+    "There is no such path, or an id in it is not written as one.": (
+        "Diesen Pfad gibt es nicht, oder eine id darin ist nicht wie eine geschrieben."
+    ),
+    "There is no such problem.": "Ein solches Problem gibt es nicht.",
     "There is no such ruleset.": "Dieses Spiel gibt es nicht.",
     "There is no such player.": "Diesen Spieler gibt es nicht.",
     "There is no such invite.": "Diese Einladung gibt es nicht.",
@@ -261,4 +371,4 @@ _DETAILS = {
     "It shows something only of the claim record.": "Es belegt nur etwas zum Anspruch record.",
 }
 
-SENTENCES = _TITLES | _VALUES | _DETAILS
+SENTENCES = _TITLES | _MEANINGS | _VALUES | _DETAILS

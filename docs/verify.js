@@ -605,13 +605,18 @@
     const fs = await import('node:fs');
     const files = [];
     let keys, code = 0;
+    const usage = 'usage: node verify.js FILE... [--keys jwks.json]';
+    if (args.includes('--help') || args.includes('-h')) {
+      console.log(usage);
+      return 0;
+    }
     for (let i = 0; i < args.length; i++) {
       if (args[i] === '--keys' && i + 1 < args.length && !keys) keys = args[++i];
       else if (args[i].startsWith('--')) { files.length = 0; break; }
       else files.push(args[i]);
     }
     if (!files.length) {
-      console.error('usage: node verify.js FILE... [--keys jwks.json]');
+      console.error(usage);
       return 2;
     }
     let jwks;

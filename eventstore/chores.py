@@ -14,6 +14,9 @@ from .pool import Pool
 FIRST_RETRY_SECONDS = 5.0
 """A chore that failed is due again after this long, doubled with each failure in a row."""
 
+NIL = "00000000-0000-0000-0000-000000000000"
+"""Less than any id (RFC 9562, section 5.9)."""
+
 CLOCKS_DIFFER = datetime.timedelta(hours=1)
 """More than the clocks of any two nodes differ by."""
 
@@ -80,14 +83,16 @@ class Housekeeping:
         """Forget at most `limit` tickets for streams that have expired; how many."""
         return self._purge(sql_chores.PURGE_TICKETS, limit)
 
-    def idle_lobbies(self, idle_seconds: float, limit: int) -> list[tuple[str, int]]:
+    def idle_lobbies(
+        self, idle_seconds: float, limit: int, after: str = NIL
+    ) -> list[tuple[str, int]]:
         """At most `limit` tables in the lobby at which nothing has happened for `idle_seconds`,
-        the oldest first, each with its version."""
+        those opened after the game `after`, the oldest first, each with its version."""
         before = self.now() - datetime.timedelta(seconds=idle_seconds)
         # A game's id tells when it was opened, so the scan ends before the lobbies of today. The
         # clock that told it was another one, hence the margin.
         newest = least_uuid7(before + CLOCKS_DIFFER)
-        parameters = {"before": before, "newest": newest, "limit": limit}
+        parameters = {"before": before, "newest": newest, "limit": limit, "after": after}
         rows = self._database.run(sql_chores.IDLE_LOBBIES, parameters)
         return [(str(game_id), int(version)) for game_id, version in rows]
 

@@ -51,6 +51,7 @@ PURGE_TICKETS: LiteralString = _PURGE.format(table="stream_tickets", key="game_i
 
 IDLE_LOBBIES: LiteralString = """
 SELECT game_id::text, version FROM games
-WHERE status = 'lobby' AND game_id < %(newest)s::uuid AND updated_at < %(before)s
+WHERE status = 'lobby' AND game_id > %(after)s::uuid AND game_id < %(newest)s::uuid
+    AND updated_at < %(before)s
 ORDER BY game_id LIMIT %(limit)s
 """

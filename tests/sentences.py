@@ -149,5 +149,5 @@ def validated() -> Iterator[tuple[str, str]]:
 
 
 def titles() -> Iterator[str]:
-    """The title of each kind of problem."""
-    return (kind.title for kind in KINDS.values())
+    """The title and the meaning of each kind of problem."""
+    return (text for kind in KINDS.values() for text in (kind.title, kind.meaning))

@@ -24,7 +24,7 @@ MOST_BATCHES = 50
 """The most batches of one run: what is left waits for the next one."""
 
 LOBBY_ROWS = 200
-"""The most tables closed in one run."""
+"""The most tables that are looked up at a time to be closed."""
 
 
 def purge_answers(resources: Resources) -> None:
@@ -67,16 +67,23 @@ def close_lobbies(resources: Resources) -> None:
     """Close the tables at which nothing has happened for as long as the operator allows."""
     idle = resources.settings.lobby_hours * 3600
     executor = resources.executor()
-    for game_id, version in Housekeeping(executor.store.pool).idle_lobbies(idle, LOBBY_ROWS):
-        try:
-            executor.execute(game_id, CloseTable(version))
-        except Exception as error:
-            log.error(
-                "The table %s cannot be closed: %s",
-                game_id,
-                described(error),
-                extra={"game_id": game_id},
-            )
+    chores = Housekeeping(executor.store.pool)
+    found = chores.idle_lobbies(idle, LOBBY_ROWS)
+    for _ in range(MOST_BATCHES):
+        for game_id, version in found:
+            try:
+                executor.execute(game_id, CloseTable(version))
+            except Exception as error:
+                log.error(
+                    "The table %s cannot be closed: %s",
+                    game_id,
+                    described(error),
+                    extra={"game_id": game_id},
+                )
+        if len(found) < LOBBY_ROWS:
+            return
+        # Onwards, as those that could not be closed would be found again.
+        found = chores.idle_lobbies(idle, LOBBY_ROWS, after=found[-1][0])
 
 
 def make_partitions(resources: Resources) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,9 @@ def main(argv: list[str]) -> int:
     if name in {"help", "-h", "--help"}:
         print(_help())
         return 0
+    if name in {"version", "--version"}:
+        print(f"abbot {_version()}")
+        return 0
     command = COMMANDS.get(name)
     if command is None:
         print(f"abbot: there is no command {name!r}.\n\n{_help()}", file=sys.stderr)
@@ -97,6 +101,12 @@ def main(argv: list[str]) -> int:
         running.apply(data)
     result: int = importlib.import_module(command.module).main(argv[1:])
     return result
+
+
+def _version() -> str:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        version: str = tomllib.load(file)["project"]["version"]
+    return version
 
 
 def _help() -> str:

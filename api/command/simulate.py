@@ -40,6 +40,8 @@ def main(argv: list[str]) -> int:
             raise CommandFailed("--games must be at least 1")
         if not 1 <= arguments.jobs <= MOST_JOBS:
             raise CommandFailed(f"--jobs must be from 1 to {MOST_JOBS}")
+        if arguments.plot and arguments.plot.suffix.lower() != ".svg":
+            raise CommandFailed("--plot writes SVG: its file's name must end in .svg")
         # What the rules refuse shows at once, and here.
         play(replace(plan, kinds=("random",) * len(plan.kinds)), 0)
     except CommandFailed as error:

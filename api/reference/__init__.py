@@ -38,11 +38,12 @@ POLICY = "; ".join(
 ASSETS: dict[str, tuple[str, str]] = {
     "reference.css": (__name__, "text/css"),
     "reference.js": (__name__, "text/javascript"),
+    "plain.css": (__name__, "text/css"),
     "swagger-ui.css": ("flask_swagger_ui", "text/css"),
     "swagger-ui-bundle.js": ("flask_swagger_ui", "text/javascript"),
     "favicon-32x32.png": ("flask_swagger_ui", "image/png"),
 }
-"""What the page loads: the package that each file is in, and its media type."""
+"""What the pages load: the package that each file is in, and its media type."""
 
 
 @blueprint.get("/docs")
@@ -51,7 +52,7 @@ def get_reference(call: Call) -> Response:
     """Get the reference."""
     call.validate()
     body = _folder(__name__).joinpath("index.html").read_bytes()
-    return _answer(body, HTML, responses.digest(body))
+    return answer(body, HTML, responses.digest(body))
 
 
 @blueprint.get("/docs/<string(maxlength=64):name>")
@@ -62,15 +63,16 @@ def get_asset(name: str) -> Response:
     body, packed, tag = _asset(name)
     media_type = ASSETS[name][1]
     if packed and "gzip" in request.accept_encodings:
-        response = _answer(packed, media_type, f"{tag}z")
+        response = answer(packed, media_type, f"{tag}z")
         response.headers["Content-Encoding"] = "gzip"
     else:
-        response = _answer(body, media_type, tag)
+        response = answer(body, media_type, tag)
     response.vary.add("Accept-Encoding")
     return response
 
 
-def _answer(body: bytes, media_type: str, tag: str) -> Response:
+def answer(body: bytes, media_type: str, tag: str) -> Response:
+    """A file for browsers, under the page's policy."""
     response = current_app.response_class(body, mimetype=media_type)
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Referrer-Policy"] = "no-referrer"

@@ -121,19 +121,20 @@ def _decided_again(events: Sequence[Recorded], secret: bytes | None) -> list[Che
     seen, game = replay.seen, replay.game
     started = seen["game.started"] > 0
     deals = (
-        f"the lot, {seen['round.dealt']} deals, {seen['pile.reshuffled']} reshuffles, "
-        f"{seen['picks']} automatic picks and {seen['salts']} salts follow from the secret and "
-        "the seats' seeds"
+        f"the lot, {_counted(seen['round.dealt'], 'deal')}, "
+        f"{_counted(seen['pile.reshuffled'], 'reshuffle')}, "
+        f"{_counted(seen['picks'], 'automatic pick')} and {_counted(seen['salts'], 'salt')} "
+        "follow from the secret and the seats' seeds"
     )
     played = (
-        f"{seen['events']} events are what {seen['decisions']} decisions lead to under "
-        f"{game.ruleset_version}"
+        f"{_counted(seen['events'], 'event')}: what {_counted(seen['decisions'], 'decision')} "
+        f"led to under {game.ruleset_version}"
     )
-    expired = seen["turn.expired"]
+    times = f"{_counted(seen['times'], 'time')} against the turn's, {seen['turn.expired']} expired"
     return [
         Check(SHUFFLE, True, deals) if started else Check(SHUFFLE, None, "nothing was shuffled"),
         Check(LEGALITY, True, played),
-        Check(DEADLINES, True, f"{seen['times']} times against the turn's, {expired} expired"),
+        Check(DEADLINES, True, times),
         _result(game),
     ]
 
@@ -144,7 +145,8 @@ def _blind(events: Sequence[Recorded], hidden: frozenset[int], over: bool) -> li
         replay.run()
     except Wrong as wrong:
         return _stopped(wrong)
-    parts = f"{len(hidden)} events have hidden parts" if hidden else "the secret is not known"
+    hiding = "1 event has" if len(hidden) == 1 else f"{len(hidden)} events have"
+    parts = f"{hiding} hidden parts" if hidden else "the secret is not known"
     later = "is not known without the secret" if over else "can be checked once the game is over"
     return [
         Check(SHUFFLE, None, f"{parts}; whether it is right {later}"),
@@ -154,9 +156,13 @@ def _blind(events: Sequence[Recorded], hidden: frozenset[int], over: bool) -> li
             "the table, whose turn it was and who did it are right; whether each move was legal "
             f"{later}",
         ),
-        Check(DEADLINES, True, f"{replay.times} times against the turn's"),
+        Check(DEADLINES, True, f"{_counted(replay.times, 'time')} against the turn's"),
         Check(RESULT, None, f"whether it is right {later}" if over else "the game is not over"),
     ]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"
 
 
 def _stopped(wrong: Wrong) -> list[Check]:

@@ -25,9 +25,9 @@ from api.app import create_app
 
 UNDOCUMENTED = {404, 405, 413, 429}
 """Statuses of paths and methods that do not exist, so that nothing can document them."""
-ITSELF = ("/openapi.json", "/openapi.yaml", "/docs", "/metrics")
-"""What the document does not describe: itself, and what is for operators alone."""
-ASSETS = "/docs/"
+ITSELF = ("/", "/openapi.json", "/openapi.yaml", "/docs", "/problems", "/metrics")
+"""What the document does not describe: itself, pages, and what is for operators alone."""
+PAGES = ("/docs/", "/problems/")
 
 
 @cache
@@ -94,7 +94,7 @@ def check(method: str, path: str, answer: TestResponse) -> None:
     operations = document()["paths"].get(template, {})
     operation = operations.get("get" if method == "HEAD" else method.lower())
     if operation is None:
-        itself = path in ITSELF or path.startswith(ASSETS)
+        itself = path in ITSELF or path.startswith(PAGES)
         if method != "OPTIONS" and (not itself or answer.status_code >= 400):
             assert itself or answer.status_code in UNDOCUMENTED
             _check_body(("components", "schemas", "Problem"), answer)

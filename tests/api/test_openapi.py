@@ -17,7 +17,7 @@ from api.command import openapi
 from api.problems import KINDS, MEDIA_TYPE
 from api.schemas.events import component_name
 from domain.events import CATALOGUE, PUBLIC
-from tests.api.client import ASSETS, ITSELF, Client, document, faults
+from tests.api.client import ITSELF, PAGES, Client, document, faults
 
 METHODS = ("get", "post", "put", "patch", "delete")
 # Words that some target language keeps for itself, or that its standard library makes its own.
@@ -74,7 +74,7 @@ def test_every_route_is_documented(app: Flask) -> None:
         (_template(rule.rule), method.lower())
         for rule in app.url_map.iter_rules()
         for method in rule.methods - {"HEAD", "OPTIONS"}
-        if rule.rule not in ITSELF and not rule.rule.startswith(ASSETS)
+        if rule.rule not in ITSELF and not rule.rule.startswith(PAGES)
     }
     assert routes == documented
 

@@ -220,7 +220,6 @@ def test_many_faults_make_no_long_answer(anna: Client) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/v1",
         "/v1/",
         "/v1/players/",

@@ -48,14 +48,22 @@ CREATE TABLE naive (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 """What a feed must not be: a number that each append takes for itself."""
 
 
-def appends(url: str, games: list[str], seed: int, seconds: float) -> int:
-    """Append to random games for so long, holding some transactions open; how many events."""
+def appends(
+    url: str, games: list[str], seed: int, seconds: float, enough: Callable[[], bool]
+) -> int:
+    """Append to random games for so long, and until it is `enough` if that is not yet, holding some
+    transactions open; how many events."""
     dice = random.Random(seed)
     known = dict.fromkeys(games, 0)
     count = 0
-    ends = time.monotonic() + seconds
+    began = time.monotonic()
+
+    def goes_on() -> bool:
+        took = time.monotonic() - began
+        return took < seconds or (not enough() and took < 10 * seconds)
+
     with psycopg.connect(url, autocommit=True) as connection:
-        while time.monotonic() < ends:
+        while goes_on():
             game_id = dice.choice(games)
             row = connection.execute(
                 "SELECT coalesce(max(version), 0) FROM events WHERE game_id = %s", (game_id,)
@@ -111,13 +119,22 @@ def naive_after(url: str) -> Callable[[int], list[FeedItem]]:
 
 
 def race(
-    url: str, feed: Feed, games: list[str], *, threads: int, seconds: float
+    url: str,
+    feed: Feed,
+    games: list[str],
+    *,
+    threads: int,
+    seconds: float,
+    enough: Callable[[], bool] = lambda: True,
 ) -> tuple[list[FeedItem], int]:
     """Many who append at once while a reader follows; what it saw, and how many events there are.
     Whoever gives positions has to be running."""
     reader = Reader(lambda position: feed.after(position, 500))
     with ThreadPoolExecutor(threads) as pool:
-        running = [pool.submit(appends, url, games, seed, seconds) for seed in range(threads)]
+        arguments = (url, games)
+        running = [
+            pool.submit(appends, *arguments, seed, seconds, enough) for seed in range(threads)
+        ]
         count = sum(each.result() for each in running)
     ends = time.monotonic() + 30
     while feed.waiting():

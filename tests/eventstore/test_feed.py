@@ -130,7 +130,14 @@ def test_readers_miss_nothing_while_many_commit_and_sequencers_race_and_die(benc
         deaths.start()
         victim.start()
         try:
-            seen, count = race(bench.scratch.app_url, bench.feed, games, threads=8, seconds=3)
+            seen, count = race(
+                bench.scratch.app_url,
+                bench.feed,
+                games,
+                threads=8,
+                seconds=3,
+                enough=lambda: bool(killed and sequencers.conflicts),
+            )
         finally:
             stopping.set()
             deaths.join(30)

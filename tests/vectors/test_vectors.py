@@ -167,3 +167,17 @@ def test_the_second_verifier_passes_the_vectors() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.skipif(not agreement.able(), reason="needs Node with Ed25519")
+def test_the_second_verifier_tells_its_usage() -> None:
+    assert agreement.NODE is not None
+    for arguments, code in ((["--help"], 0), ([], 2), (["--nonsense"], 2)):
+        done = subprocess.run(
+            [agreement.NODE, str(agreement.SCRIPT), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code
+        assert "usage: node verify.js" in (done.stdout if code == 0 else done.stderr)

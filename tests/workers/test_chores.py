@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import threading
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -166,6 +167,26 @@ def test_a_table_that_never_starts_is_closed(scratch: Scratch, resources: Clocke
     assert len({event.at for event in closing}) == 1
     housekeeping.close_lobbies(resources)
     assert idle.game().version == game.version
+
+
+def test_tables_that_cannot_be_closed_hold_up_no_other(
+    scratch: Scratch, resources: Clocked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(housekeeping, "LOBBY_ROWS", 2)
+    executor = resources.executor()
+    idle = open_table(executor, start=False)
+    # Older ones whose record is not there.
+    broken = [str(uuid.UUID(int=number)) for number in (1, 2, 3)]
+    for game_id in broken:
+        scratch.execute(
+            "INSERT INTO games SELECT (jsonb_populate_record(g, jsonb_build_object('game_id', "
+            "%s::text))).* FROM games g WHERE game_id = %s",
+            (game_id, idle.game_id),
+        )
+    scratch.advance(3 * 3600)
+    housekeeping.close_lobbies(resources)
+    assert idle.game().status == "cancelled"
+    scratch.execute("DELETE FROM games WHERE game_id = ANY(%s::uuid[])", (broken,))
 
 
 def test_every_chore_runs_on_an_empty_service(scratch: Scratch, resources: Clocked) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from api import documentation
 from api.command import environment
 from api.command.__main__ import COMMANDS
 from api.command.environment import EnvironmentFailed
@@ -218,6 +219,13 @@ def test_launcher_lists_its_commands(tmp_path: Path, arguments: list[str], code:
     assert done.returncode == code
     assert "start everything" in done.stdout + done.stderr
     assert not (tmp_path / "data").exists()
+
+
+def test_launcher_tells_its_version() -> None:
+    done = subprocess.run(
+        [str(CHECKOUT / "abbot"), "--version"], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == f"abbot {documentation.VERSION}\n"
 
 
 def test_lock_tells_its_holder_and_ends_with_it(tmp_path: Path) -> None:

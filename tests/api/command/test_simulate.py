@@ -206,6 +206,7 @@ def test_the_command_writes_json_charts_and_records(
         (("vallelujah", "--games", "0"), "at least 1"),
         (("vallelujah", "--jobs", "0"), "from 1 to 256"),
         (("vallelujah", "--jobs", "257"), "from 1 to 256"),
+        (("vallelujah", "--plot", "chart.png"), "must end in .svg"),
     ],
 )
 def test_what_cannot_be_played_is_said(
@@ -219,7 +220,7 @@ def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_p
     taken.write_text("")
     # Neither is found out after so many games only.
     for argument in ("--save", "--plot"):
-        argv = ["halleluja", "--games", "1000000", "--jobs", "1", argument, str(taken / "in")]
+        argv = ["halleluja", "--games", "1000000", "--jobs", "1", argument, str(taken / "in.svg")]
         assert simulate.main(argv) == 1
         assert "cannot be written" in capsys.readouterr().err
 
