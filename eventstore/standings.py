@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,6 +19,8 @@ from .database import Database, patiently
 from .errors import Broken
 from .feed import FeedItem, consume
 from .pool import Pool, Row
+
+log = logging.getLogger(__name__)
 
 BATCH_EVENTS = 500
 """The most events that one transaction looks at."""
@@ -62,7 +65,8 @@ class Standings:
         """Count what ended in the next events of the feed, at most `limit`; how many events there
         were. Each is counted exactly once, by however many callers at a time.
 
-        Broken if events are not there or do not fold; then nothing is counted.
+        A game that does not fold is left out, and the log names it. Broken if events are not there;
+        then nothing is counted.
         """
         if not self.database.run(sql.BEHIND, {})[0][0]:
             return 0  # without a transaction, whose locks would be written to disk
@@ -107,7 +111,12 @@ def _count(connection: Connection[Row], generation: int, items: Sequence[FeedIte
     for position, game_id, version, missing in connection.execute(sql.ENDS, span).fetchall():
         if missing:
             raise Broken(f"event {version} of game {game_id} is not there (position {position})")
-        game = _game(connection, game_id, version)
+        try:
+            game = _game(connection, game_id, version)
+        except Broken as error:
+            # It counts for nobody, and holds up nobody else's results; an audit says what is wrong.
+            log.error("A match is not counted: %s.", error, extra={"game_id": game_id})
+            continue
         for result in results(game):
             players.append(result.player_id)
             rulesets.append(game.ruleset)

@@ -155,6 +155,26 @@ def test_who_was_erased_has_no_profile_and_nobody_else_loses_one(house: House) -
     assert house.standings.profile(uuid7()) is None
 
 
+def test_a_game_that_was_tampered_with_holds_up_no_other(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, whole = open_table(house.executor), open_table(house.executor)
+    loser, winner = seated(house, whole)
+    unlucky = seated(house, broken)
+    for table in (broken, whole):
+        house.executor.execute(table.game_id, Resign(str(table.players[0])))
+    unguard(house.scratch)
+    house.scratch.execute(
+        "UPDATE events SET body = replace(body, 'seat.taken', 'seat.token') WHERE game_id = %s",
+        (broken.game_id,),
+    )
+    house.catch_up()
+    assert house.results(loser) == (record("halleluja", resigned=1),)
+    assert house.results(winner) == (record("halleluja", won=1),)
+    assert [house.results(player) for player in unlucky] == [(), ()]
+    assert f"game {broken.game_id} does not fold" in caplog.text
+
+
 def test_an_event_that_is_not_there_stops_the_count(house: House) -> None:
     house.catch_up()
     head = house.feed.head()
