@@ -15,7 +15,7 @@ from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import setup_logging
 from kombu import Exchange, Queue
 
-from eventstore import logs, metrics
+from eventstore import logs, metrics, misspelled
 from eventstore.settings import Settings, SettingsError, data_dir
 
 metrics.share(data_dir(), metrics.WORKERS)  # Figures are kept there that are imported from now on.
@@ -25,6 +25,8 @@ from workers.following import FeedStep  # noqa: E402
 from workers.node import TimerStep  # noqa: E402
 from workers.resources import Resources  # noqa: E402
 from workers.settings import TASK_SECONDS, queue_name  # noqa: E402
+
+log = logging.getLogger(__name__)
 
 
 class Workers(Celery):
@@ -83,10 +85,12 @@ def make_app(settings: Settings, queue: str) -> Workers:
 
 @setup_logging.connect
 def configure_logs(loglevel: int | str, **_: object) -> None:
-    """Log as the API does. Leave out what Celery says of each task and of releases to come, unless
-    all is asked for."""
+    """Log as the API does, and first of settings that are none. Leave out what Celery says of each
+    task and of releases to come, unless all is asked for."""
     level = logging.getLevelName(loglevel) if isinstance(loglevel, int) else loglevel
     logs.configure(level)
+    for sentence in misspelled.warnings():
+        log.warning("%s", sentence)
     if level.upper() != "DEBUG":
         warnings.simplefilter("ignore", CPendingDeprecationWarning)
         for chatty in ("celery.worker.strategy", "celery.app.trace"):

@@ -1,8 +1,8 @@
 """Entry of `./abbot`: picks the subcommand, makes the environment, runs the command in it.
 
 The launcher runs this file twice: first with the system's Python, which makes the environment
-(standard library only), then, in its place, with the environment's own, which imports the
-subcommand's module and no other.
+(standard library only), then, in its place, with the environment's own, which tells of settings
+that are none and imports the subcommand's module and no other.
 """
 
 from __future__ import annotations
@@ -95,6 +95,10 @@ def main(argv: list[str]) -> int:
     except environment.EnvironmentFailed as error:
         print(f"abbot: {error}", file=sys.stderr)
         return 1
+    from eventstore import misspelled
+
+    for sentence in misspelled.warnings():
+        print(f"abbot: {sentence}", file=sys.stderr)
     if command.uses_running:
         from api.command import running
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from api.command import limits
-from eventstore import metrics
+from eventstore import metrics, misspelled
 from eventstore.settings import Settings
 
 _settings = Settings.from_env()
@@ -38,8 +38,10 @@ accesslog = None
 backlog = 1024
 
 
-def on_starting(_server: Any) -> None:
-    """Forget the figures of processes of an earlier run."""
+def on_starting(server: Any) -> None:
+    """Tell of settings that are none, and forget the figures of processes of an earlier run."""
+    for sentence in misspelled.warnings():
+        server.log.warning("%s", sentence)
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     if folder:
         shutil.rmtree(folder, ignore_errors=True)

@@ -56,6 +56,9 @@ class Up:
             assert time.monotonic() < deadline, self.told()
             time.sleep(0.05)
 
+    def log(self, name: str) -> str:
+        return (self.data / "logs" / f"{name}.log").read_text(errors="replace")
+
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
@@ -108,8 +111,11 @@ def port() -> int:
 
 
 def test_starts_survives_and_finds_its_data_again(data: Path, port: int) -> None:
-    up = Up(data, port)
+    up = Up(data, port, ABBOT_API_WORKER="2")
     up.wait_for("Ctrl-C stops everything")
+    sentence = "ABBOT_API_WORKER is no setting and does nothing. Is ABBOT_API_WORKERS meant?"
+    for told in (up.told(), up.log("api"), up.log("worker")):
+        assert told.count(sentence) == 1
 
     curl = re.search(r"curl .*", up.told())
     assert curl is not None
