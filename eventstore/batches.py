@@ -18,15 +18,23 @@ from domain.outages import owed
 
 from . import sql, sql_batches
 from .appending import APPENDED, Append, Appended, Guard
+from .database import Fate, fate_of
 from .errors import Broken, OutOfService
 from .executor import DueTurn, Executor, runs
 from .outcomes import Outcome, planned, stored
+from .pool import Row
 from .positions import Loaded
 from .recorded import HASH_BYTES
 from .service import Service
 from .store import decided, folded
 
 log = logging.getLogger(__name__)
+
+LOCK_TIMEOUT = "100ms"
+"""For so long a batch waits for a game that somebody has locked."""
+
+MOST_LEFT_OUT = 5
+"""So many appends are left out of a batch one by one; if more fail, the batch is left as it is."""
 
 
 @dataclass(slots=True)
@@ -140,23 +148,49 @@ def _command(loaded: Loaded, service: Service) -> Command | None:
 
 
 def _append(executor: Executor, appends: Sequence[Append]) -> list[Appended | None]:
-    """What became of each of the appends, which are sent together and stored in one transaction;
-    None for all if that failed, or if it is not known."""
+    """What became of each of the appends; None for one that failed, or of which it is not known.
+
+    All are sent together and stored in one transaction. One that the database refuses is left out
+    and the others are sent again, as is one whose game somebody keeps locked: no game waits for
+    another.
+    """
+    results: list[Appended | None] = [None] * len(appends)
+    trying = list(range(len(appends)))
+    left_out = 0
+    while trying and left_out <= MOST_LEFT_OUT:
+        rows, failed = _together(executor, [appends[n] for n in trying])
+        if failed is None:
+            for n, row in zip(trying, rows, strict=False):
+                results[n] = _appended(row)
+            break
+        del trying[failed]
+        left_out += 1
+    return results
+
+
+def _together(executor: Executor, appends: Sequence[Append]) -> tuple[list[Row | None], int | None]:
+    """The rows of all of the appends, none if it is not known what became of them; or which of
+    them failed, so that nothing is stored."""
+    cursors: list[psycopg.Cursor[Row]] = []
     try:
         with executor.store.database.connection() as connection:
-            cursors = []
             with connection.pipeline():
+                # Within this transaction. The role's own limit is for who has nothing else to do.
+                connection.execute(sql_batches.LOCK_TIMEOUT, {"timeout": LOCK_TIMEOUT})
                 for append in appends:
                     cursor = connection.cursor(binary=True)
                     cursors.append(cursor)
                     cursor.execute(sql.APPEND, append.parameters())
-            rows = [cursor.fetchone() for cursor in cursors]
+            return [cursor.fetchone() for cursor in cursors], None
     except psycopg.Error as error:
-        log.debug("A batch of appends was not stored: %s", type(error).__name__)
-        return [None] * len(appends)
-    return [
-        None
-        if row is None
-        else Appended(row[0], row[1], tuple(one.hex() for one in row[2] or ()), row[3], row[4])
-        for row in rows
-    ]
+        failed = next((n for n, cursor in enumerate(cursors) if cursor.pgresult is None), None)
+        if failed is None or fate_of(error) is Fate.UNKNOWN:
+            return [], None
+        log.debug("One of a batch of appends was refused: %s", type(error).__name__)
+        return [], failed
+
+
+def _appended(row: Row | None) -> Appended | None:
+    if row is None:
+        return None
+    return Appended(row[0], row[1], tuple(one.hex() for one in row[2] or ()), row[3], row[4])

@@ -23,6 +23,8 @@ WHERE g.game_id = ANY(%(game_ids)s::uuid[])
 """
 """Games with the events of their lobby and of their latest round."""
 
+LOCK_TIMEOUT: LiteralString = "SELECT set_config('lock_timeout', %(timeout)s, true)"
+
 RELEASE_MANY: LiteralString = """
 UPDATE deadlines d SET claimed_until = '-infinity', claims = 0
 FROM unnest(%(game_ids)s::uuid[], %(kinds)s::text[], %(rounds)s::int[], %(turns)s::int[])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import NamedTuple
 
+import psycopg
 import pytest
 
 from domain.commands import MakeMove
@@ -17,6 +19,7 @@ from eventstore.errors import OutOfService
 from eventstore.executor import Executor
 from eventstore.ids import uuid7
 from eventstore.pool import Pool, open_pool
+from eventstore.service import Service
 from eventstore.store import Store
 from tests.databases import Scratch
 from tests.eventstore.tables import Table, open_table
@@ -159,27 +162,99 @@ def test_nodes_with_the_same_turns_settle_each_once(
     assert [expiries(table) for table in played] == [1] * 10
 
 
-def test_a_batch_that_the_database_refuses_is_left_whole(
-    scratch: Scratch, player: Executor, worker: Executor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    played = tables(player, 3)
-    scratch.advance(61)
-    dues = [running(table) for table in played]
+@contextmanager
+def refused(*spoiled: int) -> Iterator[list[str]]:
+    """The database refuses the appends of these games of the first batch, counted from 0."""
     sent: list[str] = []
     parameters = Append.parameters
 
-    def spoiled(append: Append) -> dict[str, object]:
+    def parameters_or_worse(append: Append) -> dict[str, object]:
         sent.append(append.game_id)
+        games = sorted(set(sent))
         good = parameters(append)
-        return good if len(sent) < 3 else {**good, "clock": "set", "round": None}
+        bad = games.index(append.game_id) in spoiled
+        return {**good, "clock": "set", "round": None} if bad else good
 
-    monkeypatch.setattr(Append, "parameters", spoiled)
-    settled = batches.expire(worker, dues)
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Append, "parameters", parameters_or_worse)
+        yield sent
+
+
+def test_what_the_database_refuses_holds_up_no_other(
+    scratch: Scratch, player: Executor, worker: Executor
+) -> None:
+    played = tables(player, 6)
+    scratch.advance(61)
+    dues = [running(table) for table in played]
+    with refused(0, 3, 5):
+        settled = batches.expire(worker, dues)
+    bad = [dues[n] for n in (0, 3, 5)]
+    assert {due for due, _ in settled.expired} == {due for due in dues if due not in bad}
+    assert settled.left == bad
+    assert [expiries(table) for table in played] == [0, 1, 1, 0, 1, 0]
+    assert all(worker.expire(*due[:3]) is not None for due in bad)
+
+
+def test_a_batch_of_which_much_is_refused_is_left_whole(
+    scratch: Scratch, player: Executor, worker: Executor
+) -> None:
+    count = batches.MOST_LEFT_OUT + 3
+    played = tables(player, count)
+    scratch.advance(61)
+    dues = [running(table) for table in played]
+    with refused(*range(count)) as sent:
+        settled = batches.expire(worker, dues)
     assert settled.expired == []
     assert settled.left == dues
-    assert [expiries(table) for table in played] == [0, 0, 0], "stored together, or not at all"
-    assert all(worker.expire(*due[:3]) is not None for due in dues)
+    assert [expiries(table) for table in played] == [0] * count
+    assert len(sent) <= count * (batches.MOST_LEFT_OUT + 1)
+
+
+def test_a_locked_game_holds_up_no_other(
+    scratch: Scratch, player: Executor, worker: Executor
+) -> None:
+    played = tables(player, 4)
+    scratch.advance(61)
+    dues = [running(table) for table in played]
+    with psycopg.connect(scratch.admin_url) as somebody:
+        somebody.execute("SELECT 1 FROM games WHERE game_id = %s FOR UPDATE", (played[2].game_id,))
+        settled = batches.expire(worker, dues)
+        assert settled.left == [dues[2]]
+        assert [expiries(table) for table in played] == [1, 1, 0, 1]
+    assert worker.expire(*dues[2][:3]) is not None
+
+
+def test_a_lease_that_runs_out_in_the_middle_of_a_batch(
+    scratch: Scratch, player: Executor, worker: Executor, clock: Pool
+) -> None:
+    """A node hangs between loading and appending; another settles some of the turns meanwhile, and
+    in one of the matches somebody moves on after that."""
+    played = tables(player, 4)
+    scratch.advance(61)
+    claimed = Deadlines(clock).claim(100, 5)
+    assert claimed is not None
+    dues = [running(table) for table in played]
+    assert {due.game_id for due in claimed} == {due.game_id for due in dues}
+    other = Executor(Store(clock))
+    look = worker.service.look
+
+    def hang(since: str) -> Service:
+        service = look(since)
+        scratch.advance(6)
+        again = Deadlines(clock).claim(100, 5)
+        assert again is not None
+        assert {due.game_id for due in again} == {due.game_id for due in dues}
+        batches.expire(other, dues[:2])
+        player.execute(played[0].game_id, MakeMove(played[0].mover(), played[0].a_move()))
+        return service
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker.service, "look", hang)
+        settled = batches.expire(worker, dues)
+    assert {due for due, _ in settled.expired} == set(dues[2:])
+    assert settled.left == dues[:2]
+    assert [worker.expire(*due[:3]) for due in settled.left] == [None, None]
+    assert [expiries(table) for table in played] == [1] * 4
 
 
 def test_an_outage_is_given_back_in_batches_too(
