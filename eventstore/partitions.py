@@ -28,12 +28,12 @@ _NAME = re.compile(r"events_(20[0-9]{2})_(0[1-9]|1[0-2])")
 _LIST: LiteralString = """
 SELECT c.relname, EXISTS (SELECT FROM pg_inherits i
         WHERE i.inhrelid = c.oid AND i.inhparent = e.oid),
-    pg_total_relation_size(c.oid), greatest(c.reltuples, 0)::bigint
+    pg_total_relation_size(c.oid), CASE WHEN c.reltuples >= 0 THEN c.reltuples::bigint END
 FROM pg_class e JOIN pg_class c ON c.relnamespace = e.relnamespace
 WHERE e.oid = 'events'::regclass AND c.relkind = 'r'
     AND c.relname ~ '^events_([0-9]{4}_[0-9]{2}|default)$'
 UNION ALL
-SELECT a.partition, false, 0, 0 FROM archives a WHERE to_regclass(a.partition) IS NULL
+SELECT a.partition, false, 0, NULL FROM archives a WHERE to_regclass(a.partition) IS NULL
 ORDER BY 1
 """
 
@@ -71,13 +71,13 @@ class PartitionError(StoreError):
 
 
 class Partition(NamedTuple):
-    """A partition: whether it is part of the record now, its bytes with indexes, and about how
-    many events it has. One that is kept elsewhere has neither."""
+    """A partition: whether it is part of the record now, its bytes with indexes (0 for one that is
+    kept elsewhere), and about how many events it has, None while the database has no idea."""
 
     name: str
     attached: bool
     size: int
-    events: int
+    events: int | None
 
 
 class Made(NamedTuple):

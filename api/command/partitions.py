@@ -59,10 +59,8 @@ def _run(partitions: Partitions, options: argparse.Namespace) -> None:
     else:
         for partition in partitions.all():
             state = "attached" if partition.attached else "archived"
-            print(
-                f"{partition.name:<16} {state:<9} {partition.size / 1e6:>12.1f} MB"
-                f" {partition.events:>14,} events"
-            )
+            told = "" if partition.events is None else f"   about {partition.events:,} events"
+            print(f"{partition.name:<16} {state:<9} {partition.size / 1e6:>12.1f} MB{told}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ import psycopg
 
 from domain.commands import CreateGame, StartGame, TakeSeat
 from domain.times import to_micros
+from eventstore.auditing import Auditor
 from eventstore.executor import Executor
 from eventstore.ids import uuid7
 from eventstore.pool import open_pool
@@ -70,14 +71,30 @@ class Matches:
         self._app_url = app_url
         self._admin_url = admin_url
 
-    def open(self, count: int, seconds: Callable[[], int]) -> None:
-        """Open and start so many matches; `seconds` tells each one's turn seconds."""
+    def open(
+        self, count: int, seconds: Callable[[], int], *, per_second: float = math.inf
+    ) -> list[str]:
+        """Open and start so many matches, at most so many in a second: their turns are then due at
+        that rate. `seconds` tells each one's turn seconds. Their ids."""
         with (
             open_pool(self._app_url, THREADS) as pool,
             ThreadPoolExecutor(THREADS) as threads,
         ):
             executor = Executor(Store(pool))
-            list(threads.map(lambda n: _open(executor, n, seconds()), range(count)))
+            began = time.monotonic()
+
+            def one(number: int) -> str:
+                time.sleep(max(0.0, began + number / per_second - time.monotonic()))
+                return _open(executor, number, seconds())
+
+            return list(threads.map(one, range(count)))
+
+    def wrong(self, game_ids: Iterable[str]) -> int:
+        """How many of these matches an audit finds wrong."""
+        with open_pool(self._app_url, 1) as pool:
+            auditor = Auditor(pool)
+            audited = [auditor.game(game_id) for game_id in game_ids]
+        return sum(found is None or bool(found.wrong) for found in audited)
 
     def bare(self, count: int) -> None:
         """Have at least so many more deadlines outstanding, that are due in days."""
@@ -116,12 +133,13 @@ class Matches:
             return cursor.fetchall() if cursor.description else []
 
 
-def _open(executor: Executor, number: int, turn_seconds: int) -> None:
+def _open(executor: Executor, number: int, turn_seconds: int) -> str:
     ruleset = ("halleluja", "vallelujah")[number % 2]
     host, guest = uuid7(), uuid7()
     game_id = executor.create(CreateGame(host, ruleset, OPTIONS, turn_seconds)).game.game_id
     executor.execute(game_id, TakeSeat(guest))
     executor.execute(game_id, StartGame(host))
+    return game_id
 
 
 def wait_until(what: Callable[[], bool], seconds: float, every: float = 0.05) -> float:

@@ -39,6 +39,15 @@ def test_what_there_is(run: Run) -> None:
             assert "attached" in line
 
 
+def test_how_many_events_is_told_once_the_database_has_an_idea(run: Run, scratch: Scratch) -> None:
+    run("make", "--months", "24")
+    scratch.execute("ANALYZE events_default")
+    *_, new, default = run("list")[1].splitlines()
+    assert default.endswith(" events")
+    assert "about " in default
+    assert new.endswith("MB"), "nobody has counted yet, so it does not say that there are none"
+
+
 def test_making_the_next(run: Run) -> None:
     code, text = run("make", "--months", "4")
     assert code == 0
