@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from api.command import processes
+from api.command.supervisor import MARK
 from tests.e2e.test_kills import TURN_SECONDS, expiries, open_matches
 from tests.e2e.test_up import PATIENCE, Up, data, port
 from tests.workers.servers import wait_for
@@ -55,5 +57,5 @@ def test_the_supervisor_brings_it_back_and_no_turn_is_lost(
         host.post(f"/games/{game_id}/resign")
     host.close()
     print(f"{parts}: {len(late)} turns expired, at most {max(late):.3f} s late")
-    print(up.told())
     assert up.stop() == 0
+    assert processes.marked(MARK, str(data)) == [], "nor is any process left over"
