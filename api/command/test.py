@@ -135,6 +135,7 @@ def _environment(slot: Path) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     return inherited | {
         "ABBOT_DATA": str(slot),
+        "ABBOT_TEST_CACHE": str(cache),
         "PYTHONPATH": str(ROOT),
         "PYTHONUTF8": "1",
         "HYPOTHESIS_STORAGE_DIRECTORY": str(cache / "hypothesis"),

@@ -1,10 +1,9 @@
-"""A client that a generator makes of the document plays whole matches over HTTP."""
+"""What a generator makes of the document, as it is in the Python package, plays whole matches."""
 
 from __future__ import annotations
 
 import importlib
 import random
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,43 +11,20 @@ from typing import Any
 
 import pytest
 
-from api.command import openapi
-from tests.api.server import Server, serving
-from tests.databases import Scratch
+from tests.api.server import Server
 
-PACKAGE = "abbot_client"
+PACKAGE = "abbot_client.generated"
 MOST_MOVES = 3000
-CONFIG = f"package_name_override: {PACKAGE}\npost_hooks: []\n"
 
 
 @pytest.fixture(scope="module")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def generated(python_client: Path) -> Iterator[Path]:
     """The generated package's folder, on the path of modules."""
-    folder = tmp_path_factory.mktemp("generated")
-    (folder / "config.yaml").write_text(CONFIG, "utf-8")
-    options = ["--path", str(openapi.PATH), "--meta", "none", "--fail-on-warning"]
-    output = ["--config", "config.yaml", "--output-path", PACKAGE]
-    done = subprocess.run(
-        [sys.executable, "-m", "openapi_python_client", "generate", *options, *output],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    told = done.stdout + done.stderr
-    assert done.returncode == 0, told
-    assert "warning" not in told.lower(), told
-    sys.path.insert(0, str(folder))
-    yield folder / PACKAGE
-    sys.path.remove(str(folder))
-    for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
+    sys.path.insert(0, str(python_client))
+    yield python_client.joinpath(*PACKAGE.split("."))
+    sys.path.remove(str(python_client))
+    for name in [name for name in sys.modules if name.startswith("abbot_client")]:
         del sys.modules[name]
-
-
-@pytest.fixture(scope="module")
-def server(scratch: Scratch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(scratch, tmp_path_factory.mktemp("server")) as running:
-        yield running
 
 
 def _operation(tag: str, name: str) -> Any:
@@ -71,7 +47,7 @@ def _client(url: str, name: str) -> Any:
 
 
 def test_every_module_of_it_can_be_imported(generated: Path) -> None:
-    modules = [path.relative_to(generated.parent) for path in generated.rglob("*.py")]
+    modules = [path.relative_to(generated.parents[1]) for path in generated.rglob("*.py")]
     assert len(modules) > 100
     for path in modules:
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))

@@ -1,0 +1,109 @@
+"""The ready packages: a bot that plays is short with either, and plays whole matches."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from api.command.client import Client
+from tests.api.server import Server
+from tests.clients import tools
+from tests.clients.conftest import CLIENTS
+from tests.e2e.conftest import Installation
+from tests.pages import python_code
+
+MOST_LINES = 30
+BOTS = {
+    "python": CLIENTS / "python" / "examples" / "bot.py",
+    "typescript": CLIENTS / "typescript" / "examples" / "bot.ts",
+}
+RULESETS = ("halleluja", "vallelujah")
+PATIENCE = 240
+
+Bot = Callable[..., str]
+
+
+@pytest.fixture(params=sorted(BOTS))
+def bot(request: pytest.FixtureRequest) -> Bot:
+    return _bot(request.param, request)
+
+
+def _bot(language: str, request: pytest.FixtureRequest) -> Bot:
+    """Runs a bot to its end; what it has printed."""
+    if language == "python":
+        folder = request.getfixturevalue("python_client")
+        command, environment = [sys.executable, str(BOTS["python"])], {"PYTHONPATH": str(folder)}
+    else:
+        folder = request.getfixturevalue("typescript_client")
+        command, environment = [tools.node(), "built/bot.js"], {}
+
+    def play(url: str, table: str) -> str:
+        done = subprocess.run(
+            [*command, table],
+            cwd=folder,
+            env=os.environ | environment | {"ABBOT_URL": url},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return play
+
+
+@pytest.mark.parametrize("language", sorted(BOTS))
+def test_a_bot_is_short(language: str) -> None:
+    assert len(BOTS[language].read_text("utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_a_bot_plays_at_a_table(bot: Bot, server: Server, ruleset: str) -> None:
+    host = Client(server.url)
+    host = Client(server.url, host.post("/players", {"name": "Host"}).body["token"])
+    settings = {"ruleset": ruleset, "turn_seconds": 3600, "options": {"rounds_to_win": 1}}
+    game_id = host.post("/games", settings | {"max_seats": 2}).body["game_id"]
+    with ThreadPoolExecutor(1) as threads:
+        printed = threads.submit(bot, server.url, game_id)
+        while len((game := host.get(f"/games/{game_id}").body)["seats"]) < 2:
+            assert not printed.done(), printed.result()
+            host.get(f"/games/{game_id}/events", after=game["version"], wait=1)
+        host.post(f"/games/{game_id}/start")
+        ended = python_code("integrate.md", "play")["play"](f"{server.url}/v1", host.token, game_id)
+        assert printed.result() == ended["status"] == "finished"
+
+
+def test_bots_open_tables_of_their_own(
+    installation: Installation, request: pytest.FixtureRequest
+) -> None:
+    bots = [_bot(language, request) for language in BOTS]
+    with ThreadPoolExecutor(len(bots)) as threads:
+        printed = threads.map(lambda play: play(installation.api.url, "halleluja"), bots)
+        assert list(printed) == ["finished"] * len(bots)
+
+
+def test_the_python_package_is_typed(python_client: Path, tmp_path: Path) -> None:
+    """What is written by hand; what is generated is used with its types."""
+    assert (python_client / "abbot_client" / "py.typed").exists()
+    modules = [str(each) for each in (python_client / "abbot_client").glob("*.py")]
+    options = ["--strict", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
+    code = [*modules, str(BOTS["python"])]
+    tools.run(sys.executable, "-m", "mypy", *options, *code, folder=python_client)
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text('from abbot_client import Abbot\nAbbot("x").move("y", "z")\n')
+    with pytest.raises(AssertionError, match='has incompatible type "str"; expected "Move"'):
+        tools.run(sys.executable, "-m", "mypy", *options, str(wrong), folder=python_client)
+
+
+def test_the_npm_package_holds_what_it_needs(typescript_client: Path) -> None:
+    package = typescript_client / "node_modules" / "abbot-client"
+    names = {str(each.relative_to(package)) for each in package.rglob("*") if each.is_file()}
+    assert {"dist/index.js", "dist/index.d.ts", "dist/generated/api.d.ts", "README.md"} <= names
+    assert not [name for name in names if not name.startswith(("dist/", "package.json", "README"))]
