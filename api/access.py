@@ -16,19 +16,39 @@ from .services import services
 Rule = Callable[[Game, Call], None]
 
 
-def load(call: Call, game_id: str) -> Loaded:
-    """The game, if the caller may see it (else 404), for a call whose values are right (else
-    422)."""
+def see(call: Call, game_id: str) -> Loaded:
+    """The game as it is for the caller; 404 if they may not see it.
+
+    For spectators that is how it stood as long ago as the host has set. Every read begins here, so
+    nothing later than this position is there to be shown.
+    """
     loaded = services().store.load(game_id)
     if loaded is None:
         raise not_found()
     require_sight(loaded.game, call)
+    return services().earlier.of(loaded) if sees_later(loaded.game, call) else loaded
+
+
+def load(call: Call, game_id: str) -> Loaded:
+    """The same for a call whose values are right (else 422)."""
+    loaded = see(call, game_id)
     call.validate()
     return loaded
 
 
+def sees_later(game: Game, call: Call) -> bool:
+    """Whether the caller sees `game`, which must be the newest position, later than its seats: the
+    lobby and the start nobody does."""
+    return bool(game.started) and game.spectator_delay_seconds > 0 and watches(game, call)
+
+
+def watches(game: Game, call: Call) -> bool:
+    """Whether the caller is a spectator: without a seat, and no auditor."""
+    return game.seat_of(call.player_id) is None and not audits(game, call)
+
+
 def viewer(game: Game, call: Call) -> Viewer:
-    """As whom the caller sees `game`, which must be the newest position.
+    """As whom the caller sees `game`, which must be the newest position that `see` gives.
 
     An auditor sees everything, and while there are hidden cards each look is recorded before it is
     answered.

@@ -12,7 +12,6 @@ from eventstore.looks import Look
 from . import access, paging
 from .documentation import Blueprint
 from .operation import Answer, Call, operation
-from .problems import not_found
 from .schemas.attempts import AuditorLookList, MoveAttemptList, PageOfGameQuery
 from .services import services
 
@@ -33,12 +32,7 @@ def list_attempts(call: Call, game_id: str) -> Response:
     One's own; an auditor sees everyone's. They tell when a move was received and the deadline that
     it was held against. The newest 100 of each seat are kept for 90 days.
     """
-    loaded = services().store.load(game_id)
-    if loaded is None:
-        raise not_found()
-    game = loaded.game
-    access.require_sight(game, call)
-    call.validate()
+    game = access.load(call, game_id).game
     before = paging.read_cursor(call.query.get("cursor"))
     everyones = access.viewer(game, call).everything
     page = services().attempts.page(
@@ -64,10 +58,7 @@ def list_looks(call: Call, game_id: str) -> Response:
     For the seats and auditors. Each look at a running game is recorded before it is answered, and
     none is ever removed.
     """
-    loaded = services().store.load(game_id)
-    if loaded is None:
-        raise not_found()
-    access.require_sight(loaded.game, call)
+    loaded = access.see(call, game_id)
     if not access.audits(loaded.game, call):
         access.seated(loaded.game, call)
     call.validate()

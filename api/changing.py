@@ -14,6 +14,7 @@ from domain.explaining import wording
 from domain.game import Game, Refused, decide, listed_moves
 from eventstore.errors import GameNotFound, KeyReused
 from eventstore.executor import Outcome
+from eventstore.outcomes import unchanged
 from eventstore.store import Idempotency
 
 from . import access, etags, languages, presenting, responses
@@ -24,6 +25,10 @@ from .services import services
 _PROBE = Context(secret=bytes(32))
 # What comes before a failed If-Match in the order of checks.
 _BEFORE_PRECONDITION = ("forbidden", "not-found", "validation")
+
+
+class _SeesLater(Exception):
+    """The caller is a spectator of a match that they see later than it is played."""
 
 
 def _no_game(_: Refused) -> None:
@@ -77,6 +82,8 @@ def change(
         may(game, call)
         if fault is not None:
             raise fault
+        if access.sees_later(game, call):
+            raise _SeesLater
         require_match(call, game, command)
 
     if command is None:
@@ -86,9 +93,17 @@ def change(
         check(loaded.game)
         raise AssertionError("a fault is raised by the check")
     with problems(call, lambda _: judged):
-        return services().executor.execute(
-            game_id, command, check=check, idempotency=idempotency(call)
-        )
+        try:
+            return services().executor.execute(
+                game_id, command, check=check, idempotency=idempotency(call)
+            )
+        except _SeesLater:
+            loaded = access.see(call, game_id)
+            judged = loaded.game
+            require_match(call, loaded.game, command)
+            # Nothing that a spectator can ask for changes a match: it is refused, or so already.
+            decide(loaded.game, command, _PROBE)
+            return unchanged(loaded)
 
 
 @contextlib.contextmanager

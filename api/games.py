@@ -46,6 +46,7 @@ def create_game(call: Call) -> Response:
         call.fields["turn_seconds"],
         call.fields.get("max_seats"),
         call.fields["visibility"],
+        spectator_delay_seconds=call.fields["spectator_delay_seconds"],
     )
     with changing.problems(call), holding().room(call, hosting=True):
         outcome = services().executor.create(command, idempotency=changing.idempotency(call))
@@ -153,6 +154,7 @@ def change_table(call: Call, game_id: str) -> Response:
             call.fields.get("options"),
             call.fields.get("turn_seconds"),
             call.fields.get("max_seats"),
+            call.fields.get("spectator_delay_seconds"),
         )
 
     return changing.answer(call, changing.change(call, game_id, command, may=access.host))
@@ -174,6 +176,7 @@ def _summary(game: Summary) -> dict[str, Any]:
         "options": game.options,
         "turn_seconds": game.turn_seconds,
         "max_seats": game.max_seats,
+        "spectator_delay_seconds": game.spectator_delay_seconds,
         "seats": [_seat_summary(seat) for seat in game.seats],
         "created_at": game.created_at,
         "updated_at": game.updated_at,

@@ -167,11 +167,7 @@ def list_legal_moves(call: Call, game_id: str) -> Response:
     Each can be posted as it is, once `take` is chosen where `take_from` is present. Empty when it
     is not the caller's turn.
     """
-    loaded = services().store.load(game_id)
-    if loaded is None:
-        raise not_found()
-    game = loaded.game
-    access.require_sight(game, call)
+    game = access.see(call, game_id).game
     access.seated(game, call)
     call.validate()
     seat = game.seat_of(call.player_id)

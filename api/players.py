@@ -56,9 +56,11 @@ def get_player(call: Call, player_id: str) -> Response:
     """Get a player's name and results.
 
     What became of the player's matches under each ruleset, once they are over; private tables count
-    as well. A match counts a moment after its last event. Who was erased is not found.
+    as well. A match counts a moment after its last event, for its spectators once they have seen
+    that. Who was erased is not found.
     """
-    profile = services().standings.profile(player_id)
+    everything = call.caller is not None and AUDIT in call.caller.scopes
+    profile = services().standings.profile(player_id, viewer=call.player_id, everything=everything)
     if profile is None:
         raise not_found("There is no such player.")
     call.validate()

@@ -18,6 +18,7 @@ from eventstore.apps import Apps
 from eventstore.attempts import Attempts
 from eventstore.destinations import Destinations
 from eventstore.disputes import Disputes
+from eventstore.earlier import Earlier
 from eventstore.executor import Executor
 from eventstore.invites import Invites
 from eventstore.lists import Lists
@@ -45,6 +46,8 @@ class Services:
     """The event store's doors."""
 
     store: Store
+    earlier: Earlier
+    """Games as spectators see them where the host has set a delay."""
     executor: Executor
     players: Players
     apps: Apps
@@ -76,13 +79,15 @@ def over(
     """The services on top of `store`, with the keys in the folder `signing_keys`; `serving` as for
     `Executor`."""
     executor = Executor(store, serving=serving)
+    earlier = Earlier(store.pool)
     return Services(
         store,
+        earlier,
         executor,
         Players(store.pool),
         Apps(store.pool),
         Invites(executor),
-        Lists(store.pool),
+        Lists(store.pool, earlier),
         Signer(store.pool, signing_keys),
         Standings(store.pool),
         executor.attempts,

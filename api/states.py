@@ -34,12 +34,7 @@ def get_state(call: Call, game_id: str, version: int) -> Response:
     While it runs, as the caller may see it. Once it is over every hand is open, or with `seat` it
     is what that seat saw then. `remaining_ms` counts from the event's own time.
     """
-    store = services().store
-    loaded = store.load(game_id)
-    if loaded is None:
-        raise not_found()
-    game = loaded.game
-    access.require_sight(game, call)
+    game = access.see(call, game_id).game
     if not 1 <= version <= game.version:
         raise not_found()
     if not game.over and any(name == "seat" for name, _ in call.asked):
@@ -47,7 +42,7 @@ def get_state(call: Call, game_id: str, version: int) -> Response:
     call.validate()
     seat = call.query.get("seat")
     # Folded again: a position cannot be led back.
-    events = store.events(game_id, 0, version)
+    events = services().store.events(game_id, 0, version)
     then = fold(game_id, events)
     if seat is not None and seat not in then.seats:
         raise invalid(("seat", Sentence("Nobody sat there then.")))

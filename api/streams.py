@@ -21,7 +21,7 @@ from domain.wording import Sentence
 from eventstore.errors import Unavailable
 from eventstore.invites import code_hash
 from eventstore.store import Loaded
-from eventstore.watching import Sight
+from eventstore.watching import Known, Sight
 
 from . import access, auth, presenting, rates, responses, waits
 from .auth import AUDIT, Access
@@ -70,7 +70,7 @@ def create_ticket(call: Call, game_id: str) -> Response:
     services().tickets.add(
         game_id, call.player.token_id, auth.token_hash(ticket), float(TICKET_SECONDS)
     )
-    expires = times.plus_seconds(loaded.now, TICKET_SECONDS)
+    expires = times.plus_seconds(loaded.now, loaded.late_seconds + TICKET_SECONDS)
     body = {"ticket": ticket, "game_id": game_id, "expires_at": expires}
     return responses.secret(responses.json(body, 201))
 
@@ -140,13 +140,14 @@ def _open(call: Call, loaded: Loaded, after: int) -> Response:
     live, game_id = services().live, loaded.game.game_id
     with ExitStack() as closing:
         closing.callback(live.places.take(call.player_id, address=rates.address(), stream=True))
-        watch = closing.enter_context(live.watcher.game(game_id, waits.known(loaded)))
+        viewer = access.viewer(loaded.game, call)
+        late = _sees_late(viewer, loaded.game.spectator_delay_seconds)
+        watch = closing.enter_context(live.watcher.game(game_id, waits.known(loaded), late=late))
         token_id = call.caller.token_id if call.caller else None
         guard = Guard(watch, token_id, AUDIT, _sights(call, loaded))
         live.watcher.guard(guard)
         closing.callback(live.watcher.unguard, guard)
         closing.callback(on_hangup(lambda: watch.end(GONE)))
-        viewer = access.viewer(loaded.game, call)
         stream = Stream(live, services(), loaded, watch, viewer, call, after)
         closing.callback(stream.log_end)
         STREAMS.inc()
@@ -154,6 +155,11 @@ def _open(call: Call, loaded: Loaded, after: int) -> Response:
         response = current_app.response_class(stream.lines(), mimetype=EVENT_STREAM)
         response.call_on_close(closing.pop_all().close)
     return _headed(response)
+
+
+def _sees_late(viewer: Viewer, delay: int) -> bool:
+    """Whether what comes is for a spectator, and later than for seats."""
+    return delay > 0 and viewer.seat is None and not viewer.everything
 
 
 def _headed(response: Response) -> Response:
@@ -185,27 +191,38 @@ class Stream:
     watch: GameWatch
     viewer: Viewer
     call: Call
-    position: int
-    """The version of the last event that was sent, or after which to begin."""
+    after: int
+    """The version after which to begin, which may be beyond the newest."""
+    position: int = 0
+    """The version of the last event that was looked at."""
     sent: int = 0
     began: float = 0.0
     reason: str = GONE
     """Why it ended."""
     over: bool = False
+    status: str | None = None
+    """How the game ended, once that was sent."""
+    delay: int = 0
+    """By how many seconds spectators see it later."""
 
     def lines(self) -> Iterator[bytes]:
         """The stream, in parts that are sent at once."""
         bounds = self.live.bounds
         self.began = last = time.monotonic()
         self.over = self.loaded.game.over
+        self.delay = self.loaded.game.spectator_delay_seconds
+        self.position = min(self.after, self.loaded.game.version)
         yield b"retry: %d\n\n" % RETRY_MS
         while not self.watch.ended:
             events = self._more()
             if events:
-                yield self._written(events)
-                last = time.monotonic()
+                written = self._written(events)
+                if written:
+                    yield written
+                    last = time.monotonic()
                 continue
-            status = self.loaded.game.status if self.loaded.game.over else self.watch.status
+            over = self.loaded.game.over
+            status = self.loaded.game.status if over else self.watch.status or self.status
             if status is not None:
                 self.reason = "over"
                 yield self._end(status)
@@ -228,35 +245,52 @@ class Stream:
         events = self.watch.events(self.position)
         if events is not None:
             return events
+        # No further than what is known of: for spectators there can be more.
+        count = min(PAGE, self.watch.version - self.position)
         try:
-            return self.services.store.events(self.loaded.game.game_id, self.position, PAGE)
+            return self.services.store.events(self.loaded.game.game_id, self.position, count)
         except Unavailable:
             return []
 
     def _written(self, events: list[Recorded]) -> bytes:
-        self._follow(events)
+        events = self._followed(events)
         if self.viewer.everything and not self.over:
             self._record_look(events[-1].version)
-        shown = presenting.events(events, self.viewer, self.over)
         self.position = events[-1].version
-        self.sent += len(events)
+        wanted = [event for event in events if event.version > self.after]
+        shown = presenting.events(wanted, self.viewer, self.over)
+        self.sent += len(shown)
         return b"".join(
             b"id: %d\ndata: %b\n\n" % (event["version"], orjson.dumps(event)) for event in shown
         )
 
-    def _follow(self, events: list[Recorded]) -> None:
-        """Know whether the game is over, and the reader's seat, who may take one in the lobby."""
-        for event in events:
+    def _followed(self, events: list[Recorded]) -> list[Recorded]:
+        """Know whether the game is over, and in the lobby the reader's seat and the table's delay.
+        The events up to the one from which on the reader sees the game later, or no longer so."""
+        for index, event in enumerate(events):
             if event.type in ENDINGS:
                 self.over = True
-            player_id = self.call.player_id
-            if event.version <= self.loaded.game.version or player_id is None:
+                self.status = ENDINGS[event.type][0]
+            if event.version <= self.loaded.game.version:
                 continue
-            if event.type == "seat.taken" and event.data.get("player_id") == player_id:
-                # From now on also an auditor sees the game as this seat only.
-                self.viewer = Viewer(event.data["seat"])
-            elif event.type == "seat.left" and event.data["seat"] == self.viewer.seat:
-                self.viewer = Viewer()
+            self._follow_lobby(event)
+            late = _sees_late(self.viewer, self.delay)
+            if late != self.watch.late:
+                self.watch.turn(Known(event.version, event.hash), late=late)
+                return events[: index + 1]
+        return events
+
+    def _follow_lobby(self, event: Recorded) -> None:
+        data, player_id = event.data, self.call.player_id
+        if event.type == "table.changed":
+            self.delay = data.get("spectator_delay_seconds", self.delay)
+        elif player_id is None:
+            return
+        elif event.type == "seat.taken" and data.get("player_id") == player_id:
+            # From now on also an auditor sees the game as this seat only.
+            self.viewer = Viewer(data["seat"])
+        elif event.type == "seat.left" and data["seat"] == self.viewer.seat:
+            self.viewer = Viewer()
 
     def _record_look(self, version: int) -> None:
         """What an auditor sees of a running game is recorded before it is shown; what there was

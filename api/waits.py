@@ -38,7 +38,9 @@ def for_events(call: Call, load: Load) -> Loaded:
         return loaded
     live = services().live
     with (
-        live.watcher.game(loaded.game.game_id, known(loaded)) as watch,
+        live.watcher.game(
+            loaded.game.game_id, known(loaded), late=loaded.late_seconds > 0
+        ) as watch,
         live.waiting(watch, call.player_id),
     ):
         changed = watch.until(lambda: watch.version > after, seconds)
@@ -55,7 +57,10 @@ def for_change(call: Call, load: Load, tag: Callable[[Loaded], str]) -> Loaded:
     game = loaded.game
     with (
         live.watcher.game(
-            game.game_id, known(loaded), rematch=game.over and loaded.rematch is None
+            game.game_id,
+            known(loaded),
+            late=loaded.late_seconds > 0,
+            rematch=game.over and loaded.rematch is None,
         ) as watch,
         live.waiting(watch, call.player_id),
     ):

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from domain.events import Recorded
 from domain.evolution import ENDINGS
@@ -30,6 +30,8 @@ SLOW_TICK_SECONDS = 1.0
 REST = 2
 """Looking is followed by a rest of so many times as long, so that a database that is slow under
 load is not asked the more."""
+LATE_TICK_SECONDS = 0.25
+"""How often it is looked what spectators may see by now where the host has set a delay."""
 TURN_TICK_SECONDS = 0.25
 """How often it is looked whether a game waits for a player."""
 AWAY_TICK_SECONDS = 0.5
@@ -76,6 +78,13 @@ class Watch:
         return True
 
 
+class Watched(NamedTuple):
+    """What is watched: a game as it is, or as late as its spectators see it."""
+
+    game_id: str
+    late: bool = False
+
+
 @dataclass(slots=True)
 class _Game:
     """What is known of a watched game."""
@@ -101,12 +110,23 @@ class _Player:
 class GameWatch(Watch):
     """A waiter for what is new in a game. To be used in a `with` block, or closed."""
 
-    def __init__(self, watcher: Watcher, game_id: str, known: Known, *, rematch: bool) -> None:
+    def __init__(self, watcher: Watcher, watched: Watched, known: Known, *, rematch: bool) -> None:
         super().__init__()
         self._watcher = watcher
-        self.game_id = game_id
+        self.watched = watched
         self.wants_rematch = rematch
         self._game = watcher.join_game(self, known)
+
+    @property
+    def late(self) -> bool:
+        """Whether the game is watched as late as spectators see it."""
+        return self.watched.late
+
+    def turn(self, known: Known, *, late: bool) -> None:
+        """From `known` on watch the game as it is, or as late as spectators see it."""
+        self._watcher.leave_game(self)
+        self.watched = Watched(self.watched.game_id, late)
+        self._game = self._watcher.join_game(self, known)
 
     @property
     def version(self) -> int:
@@ -180,10 +200,10 @@ class Watcher:
         self._check_seconds = check_seconds
         self._lock = threading.Lock()
         self._work = threading.Event()
-        self._games: dict[str, _Game] = {}
+        self._games: dict[Watched, _Game] = {}
         self._players: dict[str, _Player] = {}
         self._guards: set[Guard] = set()
-        self._moved_games: set[str] = set()
+        self._moved_games: set[Watched] = set()
         self._moved_players: set[str] = set()
         self._thread: threading.Thread | None = None
         self._away_since: float | None = None
@@ -195,9 +215,12 @@ class Watcher:
         since = self._away_since
         return 0.0 if since is None else time.monotonic() - since
 
-    def game(self, game_id: str, known: Known, *, rematch: bool = False) -> GameWatch:
-        """Watch a game that is known up to `known`; with `rematch` also whether it has one."""
-        return GameWatch(self, game_id, known, rematch=rematch)
+    def game(
+        self, game_id: str, known: Known, *, late: bool = False, rematch: bool = False
+    ) -> GameWatch:
+        """Watch a game that is known up to `known`, `late` as spectators see it; with `rematch`
+        also whether it has one."""
+        return GameWatch(self, Watched(game_id, late), known, rematch=rematch)
 
     def player(self, player_id: str) -> PlayerWatch:
         """Watch whether games wait for a player."""
@@ -216,8 +239,9 @@ class Watcher:
     def moved(self, game_id: str, turn_player: str | None) -> None:
         """Something was recorded by this process: look at once, if it is waited for."""
         with self._lock:
-            if game_id in self._games:
-                self._moved_games.add(game_id)
+            watched = Watched(game_id)
+            if watched in self._games:
+                self._moved_games.add(watched)
             elif turn_player not in self._players:
                 return
             if turn_player in self._players:
@@ -237,9 +261,9 @@ class Watcher:
     def join_game(self, watch: GameWatch, known: Known) -> _Game:
         """Begin to watch a game."""
         with self._lock:
-            game = self._games.get(watch.game_id)
+            game = self._games.get(watch.watched)
             if game is None:
-                game = self._games[watch.game_id] = _Game(known)
+                game = self._games[watch.watched] = _Game(known)
             game.watches.add(watch)
             game.for_rematch += watch.wants_rematch
             self._begin(watch)
@@ -248,13 +272,13 @@ class Watcher:
     def leave_game(self, watch: GameWatch) -> None:
         """Watch a game no more."""
         with self._lock:
-            game = self._games.get(watch.game_id)
+            game = self._games.get(watch.watched)
             if game is None or watch not in game.watches:
                 return
             game.watches.remove(watch)
             game.for_rematch -= watch.wants_rematch
             if not game.watches:
-                del self._games[watch.game_id]
+                del self._games[watch.watched]
 
     def join_player(self, watch: PlayerWatch) -> _Player:
         """Begin to watch a player."""
@@ -298,7 +322,7 @@ class Watcher:
     # --- the thread -----------------------------------------------------------------------------
 
     def _run(self) -> None:
-        next_games = next_turns = next_check = 0.0
+        next_games = next_late = next_turns = next_check = 0.0
         pause = 0.0
         while not self.stopping:
             self._work.wait(pause if self._games or self._players else None)
@@ -311,6 +335,9 @@ class Watcher:
                 self._look_at_games(everything=now >= next_games)
                 if now >= next_games:
                     next_games = _next(now, TICK_SECONDS)
+                if now >= next_late:
+                    self._look_at_games(everything=True, late=True)
+                    next_late = _next(now, LATE_TICK_SECONDS)
                 self._look_at_turns(everything=now >= next_turns)
                 if now >= next_turns:
                     next_turns = _next(now, TURN_TICK_SECONDS)
@@ -326,28 +353,38 @@ class Watcher:
                 next_games = time.monotonic() + SLOW_TICK_SECONDS
             pause = max(0.0, next_games - time.monotonic())
 
-    def _look_at_games(self, *, everything: bool) -> None:
+    def _look_at_games(self, *, everything: bool, late: bool = False) -> None:
         with self._lock:
             names = self._games if everything else self._moved_games
-            known = {name: self._games[name].known for name in names if name in self._games}
-            self._moved_games.clear()
+            known = {
+                name.game_id: self._games[name].known
+                for name in names
+                if name in self._games and name.late == late
+            }
+            if not late:
+                self._moved_games.clear()
             for_rematch = (
-                [name for name, game in self._games.items() if game.for_rematch]
+                [
+                    name.game_id
+                    for name, game in self._games.items()
+                    if game.for_rematch and name.late == late
+                ]
                 if everything
                 else []
             )
         items = list(known.items())
         for start in range(0, len(items), GAMES_PER_QUESTION):
-            news = self._watching.news(dict(items[start : start + GAMES_PER_QUESTION]))
-            for game_id, events in news.items():
-                self._publish(game_id, events)
+            part = dict(items[start : start + GAMES_PER_QUESTION])
+            for game_id, events in self._watching.news(part, late=late).items():
+                self._publish(Watched(game_id, late), events)
         for start in range(0, len(for_rematch), GAMES_PER_QUESTION):
-            found = self._watching.rematches(for_rematch[start : start + GAMES_PER_QUESTION])
-            self._publish_rematches(found)
+            ids = for_rematch[start : start + GAMES_PER_QUESTION]
+            found = self._watching.rematches(ids, late=late)
+            self._publish_rematches(Watched(game_id, late) for game_id in found)
 
-    def _publish(self, game_id: str, events: list[Recorded]) -> None:
+    def _publish(self, watched: Watched, events: list[Recorded]) -> None:
         with self._lock:
-            game = self._games.get(game_id)
+            game = self._games.get(watched)
             if game is None:
                 return
             fresh = [event for event in events if event.version > game.known.version]
@@ -360,11 +397,11 @@ class Watcher:
             watches = list(game.watches)
         _wake(watches)
 
-    def _publish_rematches(self, game_ids: Iterable[str]) -> None:
+    def _publish_rematches(self, found: Iterable[Watched]) -> None:
         watches: list[Watch] = []
         with self._lock:
-            for game_id in game_ids:
-                game = self._games.get(game_id)
+            for watched in found:
+                game = self._games.get(watched)
                 if game is not None and not game.rematch:
                     game.rematch = True
                     watches += game.watches

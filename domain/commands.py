@@ -20,7 +20,7 @@ class CreateGame:
 
     `ruleset` is a game's id, for its newest version, or a version (`halleluja/1`); `options` are
     those that differ from the ruleset's defaults; `turn_seconds` in seconds; `max_seats` None for
-    as many as the ruleset seats.
+    as many as the ruleset seats; `spectator_delay_seconds`: how much later spectators see it.
     """
 
     player_id: str
@@ -30,6 +30,7 @@ class CreateGame:
     max_seats: int | None = None
     visibility: str = "public"
     seat: int = 0
+    spectator_delay_seconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class ChangeTable:
     options: dict[str, Any] | None = None
     turn_seconds: int | None = None
     max_seats: int | None = None
+    spectator_delay_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

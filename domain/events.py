@@ -99,6 +99,9 @@ _SALT = _field(
 _SECRET = _field("secret", "text", "The game's secret, hex: every shuffle can be computed again.")
 _SCORES = _field("scores", "seat-numbers", "Rounds won, of every seat that started.")
 _SEED = _optional("client_seed", "text", "The seat's own seed for the shuffles, hex.")
+_DELAY = _optional(
+    "spectator_delay_seconds", "integer", "By how many seconds spectators see the match later."
+)
 _UNITS = _field("units", "cards", "The units of the battalion.")
 _STRENGTH = _field("strength", "integer", "The battalion's powers, high to low, as one number.")
 
@@ -114,6 +117,7 @@ _TYPES = (
             _field("max_seats", "integer", "How many seats the table has."),
             _field("visibility", "text", "Who may see it.", values=("public", "private")),
             _field("commitment", "text", "SHA-256 of the secret and the game's id, hex."),
+            _DELAY,
         ),
     ),
     EventType(
@@ -144,6 +148,7 @@ _TYPES = (
             _optional("options", "options", "All options now in force."),
             _optional("turn_seconds", "integer", "Seconds for each turn."),
             _optional("max_seats", "integer", "How many seats the table has."),
+            _DELAY,
         ),
     ),
     EventType(

@@ -72,6 +72,7 @@ def _created(game: Game, data: Data, by: By) -> None:
     game.turn_seconds = data["turn_seconds"]
     game.max_seats = data["max_seats"]
     game.visibility = data["visibility"]
+    game.spectator_delay_seconds = data.get("spectator_delay_seconds", 0)
     game.commitment = data["commitment"]
 
 
@@ -115,6 +116,8 @@ def _table_changed(game: Game, data: Data, by: By) -> None:
         game.options = dict(data["options"])
     game.turn_seconds = data.get("turn_seconds", game.turn_seconds)
     game.max_seats = data.get("max_seats", game.max_seats)
+    delay = data.get("spectator_delay_seconds", game.spectator_delay_seconds)
+    game.spectator_delay_seconds = delay
     game.seats = {
         number: _with_ready(seat, seat.bot is not None or number == game.host)
         for number, seat in game.seats.items()

@@ -43,6 +43,9 @@ from .wording import joined
 TURN_SECONDS = (3, 14 * 24 * 3600)
 """The shortest and the longest turn, in seconds (table.turn-timer)."""
 
+SPECTATOR_DELAY_SECONDS = (0, 3600)
+"""By how much later spectators may see a match at least and at most, in seconds."""
+
 _SEED = re.compile(r"(?:[0-9a-f]{2}){1,32}")
 
 
@@ -55,7 +58,8 @@ def create_game(game: Game, command: CreateGame, context: Context) -> Unfolding:
         raise invalid("ruleset", "must be one of {values}", values=values) from None
     most = rules.seats[1] if command.max_seats is None else command.max_seats
     errors = _option_errors(rules, command.options)
-    errors += _table_errors(rules, command.turn_seconds, most)
+    delay = command.spectator_delay_seconds
+    errors += _table_errors(rules, command.turn_seconds, most, delay)
     if command.visibility not in ("public", "private"):
         errors.append(fault("visibility", "must be public or private"))
     _raise_if(errors)
@@ -71,6 +75,8 @@ def create_game(game: Game, command: CreateGame, context: Context) -> Unfolding:
             "max_seats": most,
             "visibility": command.visibility,
             "commitment": randomness.commitment(context.secret, game.game_id),
+            # Only where there is one, as the records of tables without it say nothing of it.
+            **({"spectator_delay_seconds": delay} if delay else {}),
         },
     )
     unfolding.by = {**unfolding.by, "seat": command.seat}
@@ -159,8 +165,10 @@ def change_table(game: Game, command: ChangeTable, context: Context) -> Unfoldin
     rules = game.rules
     turn_seconds = game.turn_seconds if command.turn_seconds is None else command.turn_seconds
     max_seats = game.max_seats if command.max_seats is None else command.max_seats
+    delay = command.spectator_delay_seconds
+    delay = game.spectator_delay_seconds if delay is None else delay
     errors = _option_errors(rules, command.options or {})
-    errors += _table_errors(rules, turn_seconds, max_seats)
+    errors += _table_errors(rules, turn_seconds, max_seats, delay)
     if game.status == LOBBY and not errors and max_seats <= max(game.seats):
         errors.append(fault("max_seats", "seat {seat} is taken", seat=max(game.seats)))
     _raise_if(errors)
@@ -173,6 +181,8 @@ def change_table(game: Game, command: ChangeTable, context: Context) -> Unfoldin
         data["turn_seconds"] = turn_seconds
     if max_seats != game.max_seats:
         data["max_seats"] = max_seats
+    if delay != game.spectator_delay_seconds:
+        data["spectator_delay_seconds"] = delay
     unfolding = Unfolding(game, context, by_player(game, host))
     if data:
         unfolding.record("table.changed", data)
@@ -238,11 +248,14 @@ def _option_errors(rules: Ruleset, options: Mapping[str, Any]) -> list[dict[str,
     return errors
 
 
-def _table_errors(rules: Ruleset, turn_seconds: int, max_seats: int) -> list[dict[str, str]]:
+def _table_errors(
+    rules: Ruleset, turn_seconds: int, max_seats: int, delay: int
+) -> list[dict[str, str]]:
     errors = []
     for field, value, (least, most) in (
         ("turn_seconds", turn_seconds, TURN_SECONDS),
         ("max_seats", max_seats, rules.seats),
+        ("spectator_delay_seconds", delay, SPECTATOR_DELAY_SECONDS),
     ):
         if not least <= value <= most:
             errors.append(fault(field, "must be from {least} to {most}", least=least, most=most))

@@ -78,6 +78,7 @@ class Game:
         "scores",
         "seats",
         "secret",
+        "spectator_delay_seconds",
         "spoke",
         "started",
         "status",
@@ -103,6 +104,7 @@ class Game:
         self.turn_seconds = 0
         self.max_seats = 0
         self.visibility = ""
+        self.spectator_delay_seconds = 0
         self.commitment = ""
         self.host: int | None = None
         self.seats: dict[int, Seat] = {}
@@ -145,6 +147,7 @@ class Game:
         twin.turn_seconds = self.turn_seconds
         twin.max_seats = self.max_seats
         twin.visibility = self.visibility
+        twin.spectator_delay_seconds = self.spectator_delay_seconds
         twin.commitment = self.commitment
         twin.host = self.host
         twin.seats = self.seats

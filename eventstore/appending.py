@@ -195,6 +195,7 @@ def _table(game: Game) -> dict[str, Any]:
         "options": game.options,
         "turn_seconds": game.turn_seconds,
         "max_seats": game.max_seats,
+        "spectator_delay_seconds": game.spectator_delay_seconds,
         "host_seat": game.host,
     }
 

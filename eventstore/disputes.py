@@ -74,6 +74,10 @@ class Dispute:
     def pending(self) -> bool:
         return bool(self.finding["outcome"] == PENDING)
 
+    def until(self, at: str) -> Dispute:
+        """The dispute without what was said to it after `at`."""
+        return replace(self, resolutions=tuple(each for each in self.resolutions if each.at <= at))
+
     def claimed(self) -> Claim:
         """The claim, as a finding is computed on it."""
         return Claim(

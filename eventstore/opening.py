@@ -150,4 +150,5 @@ def _same_table(game: Game, player_id: str, seat: int) -> CreateGame:
         game.max_seats,
         game.visibility,
         seat,
+        game.spectator_delay_seconds,
     )

@@ -62,6 +62,9 @@ class Loaded:
     """What was answered to the idempotency key that was asked about, in this game."""
     elsewhere: Record | None = None
     """The same for any other game."""
+    late_seconds: int = 0
+    """How long ago the game stood so: for spectators where the host has set a delay. `now` is so
+    long ago as well."""
 
 
 class Positions:

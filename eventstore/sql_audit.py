@@ -31,9 +31,12 @@ ORDER BY game_id
 
 GAME: LiteralString = f"""
 SELECT g.secret,
-    to_jsonb(g) - 'secret' - 'created_at' - 'updated_at' || jsonb_build_object(
+    to_jsonb(g) - 'secret' || jsonb_build_object(
         'created_at', to_char(g.created_at AT TIME ZONE 'UTC', '{RFC3339}'),
-        'updated_at', to_char(g.updated_at AT TIME ZONE 'UTC', '{RFC3339}')),
+        'updated_at', to_char(g.updated_at AT TIME ZONE 'UTC', '{RFC3339}'),
+        'late_until', to_char(g.late_until AT TIME ZONE 'UTC', '{RFC3339}'),
+        'late', g.spectator_delay_seconds > 0 AND g.started_version IS NOT NULL
+            AND coalesce(g.late_until > clock_timestamp(), true)),
     (SELECT jsonb_agg(to_jsonb(s) - 'game_id') FROM seats s WHERE s.game_id = id.game_id),
     (SELECT jsonb_agg(jsonb_build_object('kind', d.kind, 'round', d.round, 'turn', d.turn,
             'due_at', to_char(d.due_at AT TIME ZONE 'UTC', '{RFC3339}')))

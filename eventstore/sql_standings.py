@@ -43,13 +43,30 @@ ON CONFLICT (player_id, ruleset, generation) DO UPDATE SET played = s.played + e
 """
 
 OF_PLAYER: LiteralString = """
-SELECT p.name, s.ruleset, s.played, s.won, s.drawn, s.lost, s.resigned, s.abandoned
+SELECT p.name, s.ruleset, s.played, s.won, s.drawn, s.lost, s.resigned, s.abandoned, untold.games
 FROM players p
 LEFT JOIN generations g ON g.projection = 'standings'
 LEFT JOIN standings s ON s.player_id = p.player_id AND s.generation = g.generation
+CROSS JOIN LATERAL (
+    SELECT array_agg(m.game_id::text) AS games
+    FROM games m JOIN seats o ON o.game_id = m.game_id AND o.player_id = p.player_id
+    WHERE NOT %(everything)s AND m.late_until > (SELECT clock_timestamp())
+        AND NOT EXISTS (
+            SELECT FROM seats v WHERE v.game_id = m.game_id AND v.player_id = %(viewer)s::uuid
+        )
+        AND NOT EXISTS (
+            SELECT FROM outbox w WHERE w.game_id = m.game_id AND w.version = m.version
+        )
+        AND NOT EXISTS (
+            SELECT FROM feed f JOIN cursors c ON c.name = 'standings/' || g.generation
+            WHERE f.position > c.position AND f.game_id = m.game_id AND f.version = m.version
+        )
+) untold
 WHERE p.player_id = %(player_id)s::uuid
 ORDER BY s.ruleset
 """
+"""A player's results, and the matches that are counted in them and whose end the viewer is not told
+of yet."""
 
 GENERATION: LiteralString = "SELECT generation FROM generations WHERE projection = 'standings'"
 

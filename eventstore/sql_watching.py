@@ -4,11 +4,60 @@ from __future__ import annotations
 
 from typing import LiteralString
 
+from .sql import RFC3339
+
 NEWS: LiteralString = """
 SELECT e.game_id::text, convert_to(e.body, 'UTF8'), e.hash
 FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
 JOIN events e ON e.game_id = known.game_id AND e.version > known.version
 ORDER BY e.game_id, e.version LIMIT %(limit)s
+"""
+
+EARLIER: LiteralString = f"""
+SELECT g.game_id::text, g.spectator_delay_seconds,
+    to_char(past.at AT TIME ZONE 'UTC', '{RFC3339}'), r.new_game_id::text, found.bodies,
+    found.hashes, e.hash, substr(e.body, 8, 27)
+FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
+JOIN games g ON g.game_id = known.game_id
+CROSS JOIN LATERAL (
+    SELECT clock_timestamp() - make_interval(secs => g.spectator_delay_seconds) AS at
+) past
+LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at <= past.at
+LEFT JOIN events e ON e.game_id = known.game_id AND e.version = known.version
+CROSS JOIN LATERAL (
+    SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8') AS bodies,
+        string_agg(x.hash, ''::bytea) AS hashes
+    FROM (
+        SELECT n.body, n.hash FROM events n
+        WHERE n.game_id = known.game_id AND n.version > known.version
+            AND (n.version <= g.started_version
+                OR substr(n.body, 8, 27)::timestamptz <= past.at)
+        ORDER BY n.version
+    ) x
+) found
+"""
+"""Of games that have begun what spectators may see after a version, and that version's hash and
+time. In canonical JSON an event's time comes first."""
+
+LATE_NEWS: LiteralString = """
+SELECT e.game_id::text, convert_to(e.body, 'UTF8'), e.hash
+FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
+JOIN games g ON g.game_id = known.game_id
+CROSS JOIN LATERAL (
+    SELECT * FROM events WHERE game_id = known.game_id AND version > known.version
+    ORDER BY version LIMIT %(each)s
+) e
+WHERE g.started_version IS NULL OR e.version <= g.started_version
+    OR substr(e.body, 8, 27)::timestamptz
+        <= clock_timestamp() - make_interval(secs => g.spectator_delay_seconds)
+ORDER BY e.game_id, e.version LIMIT %(limit)s
+"""
+"""The same for many games that are watched, a few events of each at a time."""
+
+LATE_REMATCHES: LiteralString = """
+SELECT r.old_game_id::text FROM rematches r JOIN games g ON g.game_id = r.old_game_id
+WHERE r.old_game_id = ANY(%(games)s::uuid[])
+    AND r.created_at <= clock_timestamp() - make_interval(secs => g.spectator_delay_seconds)
 """
 
 REMATCHES: LiteralString = """

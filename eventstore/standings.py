@@ -19,6 +19,7 @@ from .database import Database, patiently
 from .errors import Broken
 from .feed import FeedItem, consume
 from .pool import Pool, Row
+from .store import LAST
 
 log = logging.getLogger(__name__)
 
@@ -53,13 +54,33 @@ class Standings:
     def __init__(self, pool: Pool) -> None:
         self.database = Database(pool)
 
-    def profile(self, player_id: str) -> Profile | None:
-        """A player's name and results; None for nobody, and for who was erased."""
-        rows = self.database.run(sql.OF_PLAYER, {"player_id": player_id})
+    def profile(
+        self, player_id: str, *, viewer: str | None = None, everything: bool = False
+    ) -> Profile | None:
+        """A player's name and results; None for nobody, and for who was erased.
+
+        Without the matches of whose end the player `viewer` is not to be told yet, as a spectator
+        who sees them later; with `everything` there are none.
+        """
+        parameters = {"player_id": player_id, "viewer": viewer, "everything": everything}
+        rows = self.database.run(sql.OF_PLAYER, parameters)
         if not rows:
             return None
-        found = tuple(RulesetRecord(*row[1:]) for row in rows if row[1] is not None)
-        return Profile(player_id, rows[0][0], found)
+        found = {row[1]: RulesetRecord(*row[1:-1]) for row in rows if row[1] is not None}
+        for game_id in rows[0][-1] or ():
+            self._take_out(found, player_id, game_id)
+        told = tuple(record for record in found.values() if record.played)
+        return Profile(player_id, rows[0][0], told)
+
+    def _take_out(self, found: dict[str, RulesetRecord], player_id: str, game_id: str) -> None:
+        """Take a match that is over out of what is counted."""
+        with self.database.connection() as connection:
+            game = _game(connection, game_id, LAST)
+        record = found.get(game.ruleset)
+        outcome = next((r.outcome for r in results(game) if r.player_id == player_id), None)
+        if record is not None and outcome is not None:
+            less = {name: getattr(record, name) - 1 for name in ("played", outcome)}
+            found[game.ruleset] = record._replace(**less)
 
     def step(self, limit: int = BATCH_EVENTS) -> int:
         """Count what ended in the next events of the feed, at most `limit`; how many events there

@@ -147,7 +147,7 @@ class Store:
             return None
         bodies, hashes, _ = row
         if bodies is not None:
-            game = folded(_go_through, game.copy(), decided(bodies))
+            game = folded(gone_through, game.copy(), decided(bodies))
         loaded = read.loaded(game, hashes, known.secret, known.rematch_of)
         return loaded if bodies is None else self._keep(loaded)
 
@@ -291,7 +291,8 @@ def decided(bodies: bytes) -> list[Event]:
     ]
 
 
-def _go_through(game: Game, events: Iterable[AnyEvent]) -> Game:
+def gone_through(game: Game, events: Iterable[AnyEvent]) -> Game:
+    """`game` itself, after the events that follow it."""
     for event in events:
         evolve(game, event)
     return game

@@ -10,6 +10,8 @@ from typing import Any
 
 from domain.events import Recorded
 from domain.game import Game
+from domain.state import ABANDONED, FINISHED
+from domain.times import plus_seconds
 
 from .appending import _seats as seat_rows
 from .appending import _table as table_settings
@@ -31,11 +33,19 @@ def summary(game: Game, events: Sequence[Recorded]) -> dict[str, Any]:
         "status": game.status,
         "version": game.version,
         **table_settings(game),
+        "late_until": late_until(game, events[-1].at),
         "turn_seat": None if turn is None else turn.seat,
         "turn_player": None if turn is None else game.seats[turn.seat].player_id,
         "started_version": _latest(events, "game.started"),
         "round_version": _latest(events, "round.dealt"),
     }
+
+
+def late_until(game: Game, ended_at: str) -> str | None:
+    """Until when spectators are not told that the match is over; None where they are at once."""
+    if game.status not in (FINISHED, ABANDONED) or not game.spectator_delay_seconds:
+        return None
+    return plus_seconds(ended_at, game.spectator_delay_seconds)
 
 
 def _latest(events: Sequence[Recorded], kind: str) -> int | None:

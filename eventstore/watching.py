@@ -21,6 +21,9 @@ from .recorded import from_bodies
 
 MOST_EVENTS = 2000
 """Events that one question brings at most; the rest comes with the next one."""
+MOST_LATE_EVENTS = 16
+"""The same of one game that is watched with a delay: those that are not to be seen yet are looked
+at as well."""
 
 
 class Known(NamedTuple):
@@ -45,15 +48,17 @@ class Watching:
     def __init__(self, pool: Pool) -> None:
         self._database = Database(pool)
 
-    def news(self, known: Mapping[str, Known]) -> dict[str, list[Recorded]]:
-        """The events after those that are known, of the games that have any."""
+    def news(self, known: Mapping[str, Known], *, late: bool = False) -> dict[str, list[Recorded]]:
+        """The events after those that are known, of the games that have any; with `late` those
+        that spectators may see by now."""
         parameters = {
             "games": list(known),
             "versions": [each.version for each in known.values()],
             "limit": MOST_EVENTS,
+            "each": MOST_LATE_EVENTS,
         }
         found: dict[str, list[Row]] = {}
-        for row in self._once(sql.NEWS, parameters):
+        for row in self._once(sql.LATE_NEWS if late else sql.NEWS, parameters):
             found.setdefault(row[0], []).append(row)
         return {
             game_id: from_bodies(
@@ -64,11 +69,12 @@ class Watching:
             for game_id, rows in found.items()
         }
 
-    def rematches(self, game_ids: Collection[str]) -> set[str]:
-        """Those of the games that have a rematch."""
+    def rematches(self, game_ids: Collection[str], *, late: bool = False) -> set[str]:
+        """Those of the games that have a rematch; with `late` one that spectators may see."""
         if not game_ids:
             return set()
-        return {row[0] for row in self._once(sql.REMATCHES, {"games": list(game_ids)})}
+        statement = sql.LATE_REMATCHES if late else sql.REMATCHES
+        return {row[0] for row in self._once(statement, {"games": list(game_ids)})}
 
     def turns(self, player_ids: Collection[str]) -> dict[str, tuple[Any, ...]]:
         """For each player a value that is another one when a game begins or ceases to wait for

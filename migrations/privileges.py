@@ -50,7 +50,7 @@ GRANTS = {
 
 CHANGING = {
     "games": "status, version, options, turn_seconds, max_seats, host_seat, turn_seat, turn_player,"
-    " started_version, round_version, updated_at",
+    " started_version, round_version, spectator_delay_seconds, late_until, updated_at",
     "signing_keys": "retired_at",
 }
 """Of tables without UPDATE, the columns that may change: what a game is, its secret above all,
@@ -93,9 +93,13 @@ def grant(connection: Connection[Any], app_role: str) -> None:
             )
     for table, columns in CHANGING.items():
         if table in present:
+            known = _columns(connection, table)
+            named = [column for column in columns.split(", ") if column in known]
             connection.execute(
                 sql.SQL("GRANT UPDATE ({columns}) ON {table} TO {role}").format(
-                    table=sql.Identifier(table), role=role, columns=sql.SQL(columns)
+                    table=sql.Identifier(table),
+                    role=role,
+                    columns=sql.SQL(", ").join(map(sql.Identifier, named)),
                 )
             )
     defined = {
@@ -150,6 +154,15 @@ def limit(connection: Connection[Any], app_role: str) -> bool:
             )
         )
     return True
+
+
+def _columns(connection: Connection[Any], table: str) -> set[str]:
+    """The columns that a table has by now: later migrations add some."""
+    rows = connection.execute(
+        "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0",
+        (table,),
+    )
+    return {name for (name,) in rows}
 
 
 def _current_role(connection: Connection[Any]) -> str:

@@ -8,7 +8,7 @@ import marshmallow
 from marshmallow import fields, validate
 
 from domain.bots import BOTS
-from domain.lobby import TURN_SECONDS
+from domain.lobby import SPECTATOR_DELAY_SECONDS, TURN_SECONDS
 from domain.registry import RULESETS
 from domain.rules import Option
 from domain.wording import Sentence
@@ -87,6 +87,20 @@ def _max_seats(**more: Any) -> Integer:
     )
 
 
+def _spectator_delay(**more: Any) -> Integer:
+    return integer(
+        "By how many seconds spectators see the match later than its seats; 0 for not at all.",
+        validate=validate.Range(*SPECTATOR_DELAY_SECONDS),
+        **more,
+    )
+
+
+_DELAY = (
+    "By how many seconds who has no seat sees the match later, from the first deal on. To a "
+    "spectator all of this is as it was then."
+)
+
+
 class NewGame(Request):
     """A table to open."""
 
@@ -101,6 +115,7 @@ class NewGame(Request):
         VISIBILITIES,
         load_default="public",
     )
+    spectator_delay_seconds = _spectator_delay(load_default=0)
 
 
 class TableChange(Request):
@@ -109,6 +124,7 @@ class TableChange(Request):
     options = nested(TableOptions)
     turn_seconds = _turn_seconds()
     max_seats = _max_seats()
+    spectator_delay_seconds = _spectator_delay()
 
 
 class NewSeat(Request):
@@ -260,6 +276,7 @@ class Game(Answered):
     options = nested(OptionsInForce, required=True)
     turn_seconds = integer("Seconds for each turn.", required=True)
     max_seats = integer("How many seats the table has.", required=True)
+    spectator_delay_seconds = integer(_DELAY, required=True)
     host = integer("The host's seat.")
     seats = many(Seat, "The seats that are taken, ascending.", required=True)
     you = nested(You)
@@ -302,6 +319,7 @@ class GameSummary(Answered):
     options = nested(OptionsInForce, required=True)
     turn_seconds = integer("Seconds for each turn.", required=True)
     max_seats = integer("How many seats the table has.", required=True)
+    spectator_delay_seconds = integer(_DELAY, required=True)
     host = integer("The host's seat.")
     seats = many(SeatSummary, "The seats that are taken, ascending.", required=True)
     turn = nested(TurnSummary)

@@ -58,6 +58,7 @@ def creation(events: Sequence[Recorded]) -> CreateGame:
         created["max_seats"],
         created["visibility"],
         host,
+        created.get("spectator_delay_seconds", 0),
     )
 
 
@@ -96,7 +97,11 @@ def _by_player(game: Game, events: Sequence[Recorded], index: int) -> Command | 
             return RemoveSeat(player, data["seat"])
         case "table.changed":
             return ChangeTable(
-                player, data.get("options"), data.get("turn_seconds"), data.get("max_seats")
+                player,
+                data.get("options"),
+                data.get("turn_seconds"),
+                data.get("max_seats"),
+                data.get("spectator_delay_seconds"),
             )
         case "game.started":
             return StartGame(player)

@@ -83,13 +83,21 @@ def open_table(
     bots: tuple[str, ...] = (),
     turn_seconds: int = 60,
     visibility: str = "public",
+    spectator_delay_seconds: int = 0,
     start: bool = True,
     **options: Any,
 ) -> Table:
     """A table with that many people and computer players, started unless told otherwise."""
     players = [uuid7() for _ in range(humans)]
     created = executor.create(
-        CreateGame(players[0], ruleset, options, turn_seconds, visibility=visibility)
+        CreateGame(
+            players[0],
+            ruleset,
+            options,
+            turn_seconds,
+            visibility=visibility,
+            spectator_delay_seconds=spectator_delay_seconds,
+        )
     )
     table = Table(executor, created.game.game_id, (*players, *(None for _ in bots)))
     for player in players[1:]:

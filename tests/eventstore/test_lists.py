@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from domain.commands import CreateGame, LeaveSeat, Resign, SeatBot
+from eventstore.earlier import Earlier
 from eventstore.executor import Executor
 from eventstore.ids import uuid7
 from eventstore.invites import Invites
@@ -38,7 +39,7 @@ def world() -> Iterator[tuple[Executor, Lists, Scratch, dict[str, Table]]]:
         tables["finished"].play_out(random.Random(1))
         cancelled = tables["cancelled"]
         executor.execute(cancelled.game_id, LeaveSeat(str(cancelled.players[0])))
-        yield executor, Lists(pool), own, tables
+        yield executor, Lists(pool, Earlier(pool)), own, tables
 
 
 def _names(world: Any, **wanted: Any) -> list[str]:
