@@ -9,6 +9,7 @@ from eventstore.errors import Broken, Unavailable
 from eventstore.settings import Settings, SettingsError
 
 from . import (
+    app_webhooks,
     apps,
     attempts,
     disputes,
@@ -76,7 +77,8 @@ def create_app(
     _register_store_errors(app)
     api = documentation.create_api(app)
     on_games = (games, seats, invites, play, events, states, streams, attempts, disputes)
-    for module in (players, me, webhooks, apps, rulesets, *on_games):
+    own = (players, me, webhooks, apps, app_webhooks)
+    for module in (*own, rulesets, *on_games):
         api.register_blueprint(module.blueprint, url_prefix=BASE)
     api.register_blueprint(health.blueprint)
     api.register_blueprint(jwks.blueprint)

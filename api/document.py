@@ -111,6 +111,8 @@ def _add_links(document: Document) -> None:
             needed = _path_parameters(target)
             if not set(needed) & set(new) or not set(needed) <= {*known, *new}:
                 continue
+            if _owner_of_webhooks(path) != _owner_of_webhooks(target):
+                continue
             places = {
                 name: f"$response.body#/{name}" if name in new else f"$request.path.{name}"
                 for name in needed
@@ -119,6 +121,12 @@ def _add_links(document: Document) -> None:
             links[name] = {"operationId": linked["operationId"], "parameters": places}
             answer.setdefault("links", {})[linked["operationId"]] = reference("links", name)
     document["components"]["links"] = dict(sorted(links.items()))
+
+
+def _owner_of_webhooks(path: str) -> str | None:
+    """Whose webhooks a path is about: a player's and an app's are not the same."""
+    owner, webhooks, _ = path.partition("/webhooks")
+    return owner if webhooks else None
 
 
 def _link_name(operation: str, places: dict[str, str]) -> str:

@@ -176,11 +176,12 @@ def _summary(game: Summary) -> dict[str, Any]:
         "options": game.options,
         "turn_seconds": game.turn_seconds,
         "max_seats": game.max_seats,
-        "spectator_delay_seconds": game.spectator_delay_seconds,
         "seats": [_seat_summary(seat) for seat in game.seats],
         "created_at": game.created_at,
         "updated_at": game.updated_at,
     }
+    if game.spectator_delay_seconds:
+        shown["spectator_delay_seconds"] = game.spectator_delay_seconds
     if game.host is not None:
         shown["host"] = game.host
     if game.turn_seat is not None:

@@ -33,10 +33,11 @@ def view(game: Game, viewer: Viewer) -> dict[str, Any]:
         "options": game.options,
         "turn_seconds": game.turn_seconds,
         "max_seats": game.max_seats,
-        "spectator_delay_seconds": game.spectator_delay_seconds,
         "seats": [_seat_view(game, number, open_hands) for number in game.seats],
         "shuffle": {"commitment": game.commitment},
     }
+    if game.spectator_delay_seconds:
+        shown["spectator_delay_seconds"] = game.spectator_delay_seconds
     if game.host is not None:
         shown["host"] = game.host
     if game.secret is not None:

@@ -48,8 +48,8 @@ PATIENCE_SECONDS = 3 * 24 * 3600.0
 LONGEST_PAUSE_SECONDS = 300.0
 """A webhook that fails again and again is called this often, whatever else is due for it."""
 
-MOST_WAITING = 10_000
-"""A webhook for which more messages wait than this is disabled."""
+MOST_WAITING = {"player": 10_000, "app": 100_000}
+"""A webhook of such an owner for which more messages wait than this is disabled."""
 
 MOST_ATTEMPTS = 30
 """So many attempts of each message are remembered."""
@@ -172,6 +172,7 @@ class Claimed(NamedTuple):
     """A webhook that this process calls; `claim` numbers the claims."""
 
     webhook_id: str
+    owner_kind: str
     claim: int
     url: str
     secret: bytes
@@ -289,8 +290,9 @@ class Deliveries:
 
         self._together(release)
 
-    def disable_if_too_much_waits(self, claimed: Claimed, most: int = MOST_WAITING) -> bool:
+    def disable_if_too_much_waits(self, claimed: Claimed, most: int | None = None) -> bool:
         """Disable the webhook if more than `most` messages wait for it; whether they do."""
+        most = MOST_WAITING[claimed.owner_kind] if most is None else most
         parameters = {"webhook_id": claimed.webhook_id, "limit": most + 1}
         if self._database.run(statements.WAITING, parameters)[0][0] <= most:
             return False

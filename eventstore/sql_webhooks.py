@@ -153,26 +153,35 @@ SELECT convert_to('[' || string_agg(body, ',' ORDER BY version) || ']', 'UTF8') 
 WHERE game_id = %(game_id)s::uuid AND version <= %(last)s
 """
 
-OF_PLAYERS: LiteralString = """
-SELECT w.webhook_id::text, w.owner_id::text, w.events, w.after_position
-FROM webhooks w JOIN players p ON p.player_id = w.owner_id
+# A player's own webhooks and those of the player's app, each along the index on owners.
+_FOR_PLAYER: LiteralString = """
 LEFT JOIN apps a ON a.app_id = p.app_id
-WHERE w.owner_kind = 'player' AND w.owner_id = ANY(%(players)s::uuid[]) AND w.enabled
-    AND a.revoked_at IS NULL
+CROSS JOIN LATERAL (
+    SELECT webhook_id, events, after_position FROM webhooks
+    WHERE owner_kind = 'player' AND owner_id = p.player_id AND enabled
+    UNION ALL
+    SELECT webhook_id, events, after_position FROM webhooks
+    WHERE owner_kind = 'app' AND owner_id = p.app_id AND enabled
+) w
 """
 
-SEATED: LiteralString = """
+OF_PLAYERS: LiteralString = f"""
+SELECT w.webhook_id::text, p.player_id::text, w.events, w.after_position
+FROM players p {_FOR_PLAYER}
+WHERE p.player_id = ANY(%(players)s::uuid[]) AND a.revoked_at IS NULL
+"""
+
+SEATED: LiteralString = f"""
 SELECT f.position, w.webhook_id::text, w.events, s.seat, s.player_id::text,
     convert_to(e.body, 'UTF8')
 FROM feed f
 JOIN games g ON g.game_id = f.game_id AND f.version > g.started_version
 JOIN seats s ON s.game_id = f.game_id AND s.player_id IS NOT NULL
-JOIN webhooks w ON w.owner_kind = 'player' AND w.owner_id = s.player_id AND w.enabled
-    AND w.after_position < f.position
 JOIN players p ON p.player_id = s.player_id
-LEFT JOIN apps a ON a.app_id = p.app_id
+{_FOR_PLAYER}
 JOIN events e ON e.game_id = f.game_id AND e.version = f.version
-WHERE f.position BETWEEN %(first)s AND %(last)s AND a.revoked_at IS NULL
+WHERE f.position BETWEEN %(first)s AND %(last)s AND w.after_position < f.position
+    AND a.revoked_at IS NULL
 """
 """Events after the start, when nobody's seat becomes another's, for each webhook of a seat."""
 
@@ -205,7 +214,7 @@ WHERE webhook_id IN (
         ORDER BY due_at LIMIT %(limit)s
     )
     AND enabled AND due_at <= %(now)s::timestamptz AND claimed_until < %(now)s::timestamptz
-RETURNING webhook_id::text, claims, url, secret,
+RETURNING webhook_id::text, owner_kind, claims, url, secret,
     CASE WHEN old_secret_until > %(now)s::timestamptz THEN old_secret END
 """
 

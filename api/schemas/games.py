@@ -97,7 +97,7 @@ def _spectator_delay(**more: Any) -> Integer:
 
 _DELAY = (
     "By how many seconds who has no seat sees the match later, from the first deal on. To a "
-    "spectator all of this is as it was then."
+    "spectator all of this is as it was then. Absent where there is no delay."
 )
 
 
@@ -276,7 +276,7 @@ class Game(Answered):
     options = nested(OptionsInForce, required=True)
     turn_seconds = integer("Seconds for each turn.", required=True)
     max_seats = integer("How many seats the table has.", required=True)
-    spectator_delay_seconds = integer(_DELAY, required=True)
+    spectator_delay_seconds = integer(_DELAY)
     host = integer("The host's seat.")
     seats = many(Seat, "The seats that are taken, ascending.", required=True)
     you = nested(You)
@@ -319,7 +319,7 @@ class GameSummary(Answered):
     options = nested(OptionsInForce, required=True)
     turn_seconds = integer("Seconds for each turn.", required=True)
     max_seats = integer("How many seats the table has.", required=True)
-    spectator_delay_seconds = integer(_DELAY, required=True)
+    spectator_delay_seconds = integer(_DELAY)
     host = integer("The host's seat.")
     seats = many(SeatSummary, "The seats that are taken, ascending.", required=True)
     turn = nested(TurnSummary)

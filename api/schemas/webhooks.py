@@ -24,8 +24,9 @@ from .fields import (
 )
 
 _SUBJECTS = (
-    "`turn.begun`: a turn of yours has begun; `game.over`: a game of yours has ended; "
-    "`game.event`: each event of your games, as you may see it then."
+    "`turn.begun`: a turn of the player has begun; `game.over`: a game of the player has ended; "
+    "`game.event`: each event of the player's games, as the player's seat may see it then. An "
+    "app's webhook is told of all of its players, of each by itself."
 )
 
 

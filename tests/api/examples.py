@@ -263,6 +263,23 @@ def _webhook(anselm: Walker) -> None:
     anselm.delete(url, expect=204)
 
 
+def _app_webhook(caller: Walker) -> None:
+    """The same of an app."""
+    new = {"url": "https://app.example.com/abbot", "events": ["turn.begun", "game.over"]}
+    every = "/v1/apps/me/webhooks"
+    url = f"{every}/{caller.post(every, new, expect=201).get_json()['webhook_id']}"
+    caller.get(every, expect=200)
+    caller.get(url, expect=200)
+    message = caller.post(f"{url}/ping", expect=201).get_json()
+    caller.post(f"{url}/ping", expect=200)
+    caller.get(f"{url}/deliveries", expect=200)
+    caller.get(f"{url}/deliveries/{message['delivery_id']}", expect=200)
+    caller.post(f"{url}/deliveries/{message['delivery_id']}/retry", expect=200)
+    caller.post(f"{url}/rotate-secret", expect=200)
+    caller.patch(url, {"enabled": True}, expect=200)
+    caller.delete(url, expect=204)
+
+
 def _lobby(anselm: Walker, berta: Walker, clara: Walker) -> str:
     """A private table with two players; its URL."""
     settings = {
@@ -381,4 +398,5 @@ def _app(admin: Walker) -> None:
     where = f"/v1/apps/me/players/{player['player_id']}"
     caller.get(where, expect=200)
     caller.post(f"{where}/tokens", {"scopes": ["read"]}, expect=201)
+    _app_webhook(caller)
     admin.delete(f"/v1/apps/{made['app_id']}", expect=204)

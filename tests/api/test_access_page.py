@@ -85,7 +85,11 @@ def people(app: Flask, opened: Services) -> tuple[dict[str, Client], dict[str, s
     dispute = made["seat"].post(f"{table.url}/disputes", body, expect=201).get_json()
     url = {"url": "https://bots.example.com/abbot"}
     webhook = made["seat"].post("/v1/me/webhooks", url, expect=201).get_json()["webhook_id"]
+    app_webhook = made["app"].post("/v1/apps/me/webhooks", url, expect=201).get_json()["webhook_id"]
+    app_ping = made["app"].post(f"/v1/apps/me/webhooks/{app_webhook}/ping", expect=201).get_json()
     values = {
+        "app's webhook_id": app_webhook,
+        "app's delivery_id": app_ping["delivery_id"],
         "game_id": table.game_id,
         "player_id": player_id,
         "token_id": token["token_id"],
@@ -115,6 +119,9 @@ def test_who_may_call_what(
 
 def _may(client: Client, method: str, path: str, values: dict[str, str]) -> str:
     body: Any = {} if method in ("POST", "PATCH") and _takes_body(method, path) else None
+    if path.startswith("/apps/me/webhooks"):
+        own = {name: values[f"app's {name}"] for name in ("webhook_id", "delivery_id")}
+        values = values | own
     answer = client.send(method, "/v1" + path.format_map(values), body, query="nonsense=1")
     if answer.status_code == 422:
         return "yes"

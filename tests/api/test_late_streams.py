@@ -143,6 +143,7 @@ def test_a_stream_follows_who_sits_down_and_who_leaves(
     comes.post(f"{match.path}/seats")
     for player in (match.seats[1], comes):
         player._expect("PATCH", f"{match.path}/seats/me", {"ready": True})
+    match.seats.append(comes)
     match.start()
     newest = match.move()
     seated.wait_for_version(newest)

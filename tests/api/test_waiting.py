@@ -155,7 +155,7 @@ def test_nothing_is_asked_while_nobody_waits(scratch: Scratch, tmp_path: Path) -
         asked = []
         watching = server.services.live.watcher._watching
         news = watching.news
-        watching.news = lambda known: asked.append(1) or news(known)  # type: ignore[method-assign]
+        watching.news = lambda *known, **late: asked.append(1) or news(*known, **late)  # type: ignore[method-assign]
         match.start()
         assert asked == []
         listener = match.listen(0)

@@ -23,12 +23,13 @@ from .positions import dump, started
 # The contract's list: type -> (always there, sometimes there).
 CONTRACT = {
     "game.created": (
-        "ruleset ruleset_version options turn_seconds max_seats visibility commitment", ""),
+        "ruleset ruleset_version options turn_seconds max_seats visibility commitment",
+        "spectator_delay_seconds"),
     "seat.taken": ("seat", "player_id bot client_seed"),
     "seat.seeded": ("seat client_seed", ""),
     "seat.ready": ("seat", ""),
     "seat.left": ("seat", "host"),
-    "table.changed": ("", "options turn_seconds max_seats"),
+    "table.changed": ("", "options turn_seconds max_seats spectator_delay_seconds"),
     "game.started": ("seats", ""),
     "round.dealt": (
         "round first scores active away expired voids hands undealt salt turn",
@@ -258,7 +259,7 @@ def test_canonical_json(value):
 
 def test_canonical_form():
     assert canonical({"b": 1, "a": [True, -3], "A": 4}) == b'{"A":4,"a":[true,-3],"b":1}'
-    assert canonical('\u20ac$\x0f\nA\'B"\\\x7f/') == '"\u20ac$\\u000f\\nA\'B\\"\\\\\x7f/"'.encode()
+    assert canonical("\u20ac$\x0f\nA'B\"\\\x7f/") == '"\u20ac$\\u000f\\nA\'B\\"\\\\\x7f/"'.encode()
 
 
 # ---- folding

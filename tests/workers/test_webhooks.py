@@ -20,7 +20,7 @@ from domain.redaction import Viewer, redact
 from domain.webhooks import SUBJECTS
 from eventstore import deliveries as module
 from eventstore.apps import Apps
-from eventstore.deliveries import Deliveries, Fanout
+from eventstore.deliveries import MOST_WAITING, Deliveries, Fanout
 from eventstore.destinations import Destinations
 from eventstore.executor import Executor
 from eventstore.feed import Feed
@@ -62,7 +62,11 @@ class Hooks:
             "INSERT INTO players (player_id, name) VALUES (%s, 'Anna') ON CONFLICT DO NOTHING",
             (player,),
         )
-        added = self.webhooks.add(Owner("player", player), url, events or SUBJECTS)
+        return self.add_for(Owner("player", player), url, *events)
+
+    def add_for(self, owner: Owner, url: str, *events: str) -> Webhook:
+        """A webhook of a player or an app."""
+        added = self.webhooks.add(owner, url, events or SUBJECTS)
         assert added is not None
         webhook, secret = added
         self.secrets[webhook.webhook_id] = [secret]
@@ -488,6 +492,66 @@ def test_a_node_is_killed_while_it_calls_and_another_calls_again(
     first, second = server.received
     assert first.id == second.id
     assert first.body == second.body
+
+
+def test_an_app_is_told_of_each_of_its_players_by_itself(hooks: Hooks, server: Receiver) -> None:
+    apps = Apps(hooks.pool)
+    app, rival = (apps.create(name, uuid7().encode()) for name in ("Card Table", "Rival"))
+    hooks.follow()
+    webhook = hooks.add_for(Owner("app", app.app_id), server.url)
+    rivals = hooks.add_for(Owner("app", rival.app_id), server.url)
+    players = [apps.register(app.app_id, name)[0].player_id for name in ("Anna", "Bert")]
+    host = uuid7()
+    own = hooks.add(players[0], server.url)
+    created = hooks.executor.create(CreateGame(host, "halleluja", {}, 600))
+    game_id = created.game.game_id
+    for player in players:
+        hooks.executor.execute(game_id, TakeSeat(player))
+    table = Table(hooks.executor, game_id, (host, *players))
+    hooks.executor.execute(game_id, StartGame(host))
+    for _ in range(4):
+        table.make_move()
+    hooks.executor.execute(game_id, Resign(host))
+    hooks.executor.execute(game_id, Resign(players[1]))
+    hooks.follow()
+    hooks.settle()
+    secret = hooks.secrets[webhook.webhook_id][0]
+    told = [each for each in server.received if verified(each, secret)]
+    events = table.events()
+    for seat, player in enumerate(players, 1):
+        mine = [each.message for each in told if each.message["data"]["player_id"] == player]
+        joined = next(e.version for e in events if e.data.get("player_id") == player)
+        assert [m["data"]["event"] for m in mine if m["type"] == "game.event"] == [
+            redact(event, Viewer(seat), False) for event in events if event.version >= joined
+        ]
+        begun = [e.version for e in events if e.data.get("turn", {}).get("seat") == seat]
+        assert [m["data"]["version"] for m in mine if m["type"] == "turn.begun"] == begun
+        assert [m["data"]["seat"] for m in mine if m["type"] == "game.over"] == [seat]
+    assert {each.status for each in hooks.of(webhook)} == {"delivered"}
+    # The player's own is called as well, and a rival hears of nothing.
+    assert {each.status for each in hooks.of(own)} == {"delivered"}
+    assert not hooks.of(rivals)
+    # Each message once, of whom it is about.
+    assert len(told) == len(hooks.of(webhook)) == len({each.id for each in told})
+
+
+def test_more_may_wait_for_an_app(hooks: Hooks, server: Receiver) -> None:
+    app = Apps(hooks.pool).create("Card Table", uuid7().encode())
+    webhooks = {
+        "app": hooks.add_for(Owner("app", app.app_id), server.url),
+        "player": hooks.add(uuid7(), server.url),
+    }
+    for each in webhooks.values():
+        hooks.webhooks.ping(each.webhook_id)
+    claims = hooks.deliveries.claim(hooks.sealer.key_id, 100, 60, slow=False)
+    assert {each.owner_kind: each.webhook_id for each in claims} == {
+        kind: each.webhook_id for kind, each in webhooks.items()
+    }
+    assert MOST_WAITING["player"] < MOST_WAITING["app"]
+    for claimed in claims:
+        assert not hooks.deliveries.disable_if_too_much_waits(claimed)
+        assert hooks.deliveries.disable_if_too_much_waits(claimed, 0)
+        assert hooks.state(webhooks[claimed.owner_kind]) == (False, "backlog")
 
 
 def test_an_app_that_is_revoked_is_told_nothing_more(hooks: Hooks, server: Receiver) -> None:
