@@ -144,7 +144,8 @@ def _open(call: Call, loaded: Loaded, after: int) -> Response:
         late = _sees_late(viewer, loaded.game.spectator_delay_seconds)
         watch = closing.enter_context(live.watcher.game(game_id, waits.known(loaded), late=late))
         token_id = call.caller.token_id if call.caller else None
-        guard = Guard(watch, token_id, AUDIT, _sights(call, loaded))
+        needed = AUDIT if viewer.everything and not loaded.game.over else None
+        guard = Guard(watch, token_id, AUDIT, _sights(call, loaded), needed)
         live.watcher.guard(guard)
         closing.callback(live.watcher.unguard, guard)
         closing.callback(on_hangup(lambda: watch.end(GONE)))

@@ -190,6 +190,8 @@ class Guard:
     """The scope with which a token may see every game."""
     sights: tuple[Sight, ...]
     """By what the caller may see the game; empty where anyone may."""
+    scope_needed: str | None = None
+    """Without which the caller would see less than the stream shows."""
 
 
 class Watcher:
@@ -440,7 +442,7 @@ class Watcher:
 
         def holds(guard: Guard) -> bool:
             own = scopes.get(guard.token_id) if guard.token_id is not None else frozenset()
-            if own is None:
+            if own is None or not own >= {guard.scope_needed} - {None}:
                 return False
             return (
                 not guard.sights

@@ -15,6 +15,7 @@ from domain.game import new_game
 
 from . import sql_watching as sql
 from .database import Database
+from .errors import Broken
 from .pool import Pool, Row
 from .positions import Loaded, Positions
 from .recorded import HASH_BYTES
@@ -42,7 +43,9 @@ class Earlier:
     def of(self, live: Loaded) -> Loaded:
         """The game of `live`, which has begun, as it stood `late_seconds` ago; its `now` is so
         long ago too."""
-        (past,) = self.of_all([live.game.game_id]).values()
+        past = self.of_all([live.game.game_id]).get(live.game.game_id)
+        if past is None:
+            raise Broken("a game has no record")
         return replace(past.loaded, secret=live.secret, rematch_of=live.rematch_of)
 
     def of_all(self, game_ids: Collection[str]) -> dict[str, Past]:

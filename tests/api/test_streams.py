@@ -617,3 +617,23 @@ def test_a_wait_is_given_up_when_its_client_has_gone(server: Server) -> None:
         client.close()
     wait_for(lambda: ask(match, f"{path[:-2]}1")[0] == 200, 20, "they are free again")
     match.close()
+
+
+def test_who_is_no_auditor_any_more_sees_no_more(server: Server, scratch: Scratch) -> None:
+    match = Match.opened(server.port)
+    match.start()
+    auditor = registered(server.url, "Auditor")
+    token_id = with_scope(scratch, auditor, "audit")
+    live = match.listen(token=auditor.token)
+    live.wait(lambda: any(e["type"] == "round.dealt" for e in live.events))
+    dealt = next(event for event in live.events if event["type"] == "round.dealt")
+    assert set(dealt["data"]["hands"]) == {"0", "1"}
+    scratch.execute("UPDATE tokens SET scopes = '{play,read}' WHERE token_id = %s", (token_id,))
+    live.wait(live.closed.is_set)
+    live.join()
+    assert live.end is None
+    again = match.listen(token=auditor.token)
+    again.wait(lambda: len(again.events) >= len(live.events))
+    assert b'"hands"' not in again.raw
+    again.close()
+    match.close()
