@@ -83,13 +83,18 @@ def replaying(game: Game, call: Call) -> Viewer:
 
 
 def require_sight(game: Game, call: Call) -> None:
-    """404 unless the game is public, or the caller has a seat, an invite or the scope `audit`."""
+    """404 unless the game is of the caller's world, the sandbox or the real one, and public, or the
+    caller has a seat, an invite or the scope `audit`."""
     seated = game.seat_of(call.player_id) is not None
-    require_sight_of(game.game_id, game.visibility, seated, call)
+    require_sight_of(game.game_id, game.visibility, seated, call, sandbox=game.sandbox)
 
 
-def require_sight_of(game_id: str, visibility: str, seated: bool, call: Call) -> None:
+def require_sight_of(
+    game_id: str, visibility: str, seated: bool, call: Call, *, sandbox: bool
+) -> None:
     """The same of a game that need not fold; `seated` is whether the caller has a seat in it."""
+    if sandbox != call.sandbox:
+        raise not_found()
     if visibility == "public" or seated:
         return
     if call.caller is not None and AUDIT in call.caller.scopes:

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from eventstore.apps import AppPlayer
+from eventstore.apps import App, AppPlayer
 
 from . import me, paging, responses
 from .auth import ADMIN, SCOPES, Access, new_key, token_hash
@@ -33,13 +33,15 @@ def register_app(call: Call) -> Response:
     """Register an app.
 
     By an admin. The answer holds the app's first key. It is shown this once and stored hashed:
-    keep it.
+    keep it. All players of an app of the sandbox are sandbox players.
     """
     call.require_scope(ADMIN)
     call.validate()
     key = new_key()
-    app = services().apps.create(call.fields["name"], token_hash(key))
-    body = {**app._asdict(), "key": key}
+    app = services().apps.create(
+        call.fields["name"], token_hash(key), sandbox=call.fields["sandbox"]
+    )
+    body = {**_app(app), "key": key}
     return responses.secret(responses.json(body, 201, location="/v1/apps/me"))
 
 
@@ -72,7 +74,7 @@ def revoke_app(call: Call, app_id: str) -> Response:
 def get_app(call: Call) -> Response:
     """Get the app whose key is sent."""
     call.validate()
-    return responses.tagged(call.app._asdict())
+    return responses.tagged(_app(call.app))
 
 
 @blueprint.route("/apps/me/players", methods=["POST"])
@@ -167,6 +169,11 @@ def create_player_token(call: Call, player_id: str) -> Response:
     return me.issue(
         player.player_id, scopes, seconds=call.fields["expires_in"], app_id=call.app.app_id
     )
+
+
+def _app(app: App) -> dict[str, Any]:
+    shown = {"app_id": app.app_id, "name": app.name, "key_id": app.key_id}
+    return {**shown, "sandbox": True} if app.sandbox else shown
 
 
 def _own(call: Call, player_id: str) -> AppPlayer:

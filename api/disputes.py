@@ -202,7 +202,10 @@ def _audit_of_rows(call: Call, game_id: str) -> Response:
     if stored is None or stored.summary is None or audited is None:
         raise not_found()
     seated = call.player_id in [seat["player_id"] for seat in stored.seats if seat["player_id"]]
-    access.require_sight_of(game_id, stored.summary["visibility"], seated, call)
+    summary = stored.summary
+    access.require_sight_of(
+        game_id, summary["visibility"], seated, call, sandbox=summary["sandbox"]
+    )
     call.validate()
     auditing = call.caller is not None and AUDIT in call.caller.scopes
     if stored.summary["late"] and not seated and not auditing:
@@ -234,7 +237,9 @@ def _visible(call: Call, loaded: Loaded) -> list[Dispute]:
     """The disputes that the caller may see, the oldest first."""
     disputes = services().disputes.of(loaded)
     if loaded.late_seconds:
-        disputes = [dispute.until(loaded.now) for dispute in disputes if dispute.at <= loaded.now]
+        # Disputes have the real time.
+        now = loaded.game.real_time(loaded.now)
+        disputes = [dispute.until(now) for dispute in disputes if dispute.at <= now]
     if loaded.game.over:
         return disputes
     if disputes and access.viewer(loaded.game, call).everything:

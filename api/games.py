@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 from flask import Response, request
@@ -15,6 +16,7 @@ from .auth import AUDIT, Access, unauthenticated
 from .documentation import Blueprint
 from .holding import holding
 from .operation import Answer, Call, operation
+from .problems import forbidden
 from .schemas import games as schemas
 from .services import services
 
@@ -35,9 +37,12 @@ def create_game(call: Call) -> Response:
     """Open a table.
 
     The caller sits in its first seat and is its host. The commitment to the shuffle's secret is in
-    it from the start, before anyone gives a seed.
+    it from the start, before anyone gives a seed. What a sandbox player opens is a sandbox game,
+    whose `deal` names its cards.
     """
     call.require_play()
+    if "deal" in call.sent and not call.sandbox:
+        raise forbidden("Only sandbox games are dealt by name.")
     call.validate()
     command = CreateGame(
         call.player.player_id,
@@ -47,6 +52,7 @@ def create_game(call: Call) -> Response:
         call.fields.get("max_seats"),
         call.fields["visibility"],
         spectator_delay_seconds=call.fields["spectator_delay_seconds"],
+        deal=call.fields.get("deal", secrets.token_hex(8)) if call.sandbox else None,
     )
     with changing.problems(call), holding().room(call, hosting=True):
         outcome = services().executor.create(command, idempotency=changing.idempotency(call))
@@ -86,6 +92,7 @@ def _page(call: Call, *, mine: bool, my_turn: bool) -> tuple[Response, int]:
     query = call.query
     page = services().lists.games(
         viewer=call.player_id,
+        sandbox=call.sandbox,
         everything=call.caller is not None and AUDIT in call.caller.scopes,
         status=query.get("status"),
         ruleset=query.get("ruleset"),
@@ -182,6 +189,8 @@ def _summary(game: Summary) -> dict[str, Any]:
     }
     if game.spectator_delay_seconds:
         shown["spectator_delay_seconds"] = game.spectator_delay_seconds
+    if game.sandbox:
+        shown["sandbox"] = True
     if game.host is not None:
         shown["host"] = game.host
     if game.turn_seat is not None:

@@ -51,6 +51,8 @@ def get_me(call: Call) -> Response:
         body["expires_at"] = caller.expires_at
     if caller.app_id is not None:
         body["app_id"] = caller.app_id
+    if caller.sandbox:
+        body["sandbox"] = True
     return responses.tagged(body)
 
 

@@ -29,11 +29,15 @@ def register_player(call: Call) -> Response:
     """Register a player.
 
     The answer holds the player's first token. It is shown this once and stored hashed: keep it.
+    A player of the sandbox is one for tests, for ever: its games are sandbox games, and it meets
+    no real player.
     """
     call.validate()
     rates.count_registration()
     token = new_token()
-    player = services().players.register(call.fields["name"], token_hash(token), OWN_SCOPES)
+    player = services().players.register(
+        call.fields["name"], token_hash(token), OWN_SCOPES, sandbox=call.fields["sandbox"]
+    )
     body = {
         "player_id": player.player_id,
         "name": player.name,
@@ -41,6 +45,8 @@ def register_player(call: Call) -> Response:
         "token_id": player.token_id,
         "scopes": list(OWN_SCOPES),
     }
+    if player.sandbox:
+        body["sandbox"] = True
     return responses.secret(responses.json(body, 201, location="/v1/me"))
 
 
@@ -61,7 +67,7 @@ def get_player(call: Call, player_id: str) -> Response:
     """
     everything = call.caller is not None and AUDIT in call.caller.scopes
     profile = services().standings.profile(player_id, viewer=call.player_id, everything=everything)
-    if profile is None:
+    if profile is None or profile.sandbox != call.sandbox:
         raise not_found("There is no such player.")
     call.validate()
     results = [record._asdict() for record in profile.results]

@@ -23,6 +23,8 @@ def game(
     if turn is not None:
         left = times.to_micros(turn["due_at"]) - times.to_micros(now)
         turn["remaining_ms"] = max(0, left // 1000)
+    if game.sandbox:
+        shown["clock"] = {"now": now, "ahead_ms": game.ahead_ms}
     shown["head"] = {"version": game.version, "hash": head_hash}
     if rematch is not None:
         shown["rematch"] = rematch

@@ -70,7 +70,8 @@ def create_ticket(call: Call, game_id: str) -> Response:
     services().tickets.add(
         game_id, call.player.token_id, auth.token_hash(ticket), float(TICKET_SECONDS)
     )
-    expires = times.plus_seconds(loaded.now, loaded.late_seconds + TICKET_SECONDS)
+    now = loaded.game.real_time(loaded.now)
+    expires = times.plus_seconds(now, loaded.late_seconds + TICKET_SECONDS)
     body = {"ticket": ticket, "game_id": game_id, "expires_at": expires}
     return responses.secret(responses.json(body, 201))
 

@@ -197,6 +197,7 @@ _VALUES = {
 
 _DETAILS = {
     "There is nothing here that you may see.": "Hier ist nichts, was du sehen darfst.",
+    "Only sandbox games are dealt by name.": "Nur Testspiele werden nach Namen ausgeteilt.",
     "There is no such path.": "Diesen Pfad gibt es nicht.",
     "There is no such path, or an id in it is not written as one.": (
         "Diesen Pfad gibt es nicht, oder eine id darin ist nicht wie eine geschrieben."

@@ -5,7 +5,8 @@
 //   node verify.js FILE... [--keys jwks.json]
 //
 // prints one line of JSON for each file, {file, ok, checks: [{check, ok, version, detail}]}; a
-// check has no `ok` where it could not be made. Exits with 0 if nothing is wrong, 1 if something is,
+// check has no `ok` where it could not be made, and `sandbox` is true for the record of a game that
+// was none but one for tests, which is also said on the standard error. Exits with 0 if nothing is wrong, 1 if something is,
 // 2 if a file cannot be opened. Needs WebCrypto with Ed25519: Node 20 or later, or a browser on a
 // secure page, where it is loaded as a script or a module and sets `gameRecord`:
 //
@@ -212,6 +213,11 @@
   const isSeat = (value) => Number.isSafeInteger(value) && value >= 0;
   const own = (object, name) => Object.prototype.hasOwnProperty.call(object, name);
   const has = (object, name) => isObject(object) && own(object, name);
+  const isSandbox = (first) => has(first.data, 'sandbox');
+  const dealOf = (first) => { // undefined for a real game
+    const mark = isSandbox(first) ? first.data.sandbox : undefined;
+    return has(mark, 'deal') && typeof mark.deal === 'string' ? mark.deal : undefined;
+  };
   const same = (a, b) => a !== undefined && b !== undefined && canonical(a) === canonical(b);
   function exactly(object, names) {
     return isObject(object) && Object.keys(object).sort().join() === names.join();
@@ -429,6 +435,11 @@
     const wrong = (detail) => ({ ok: false, version: events.length, detail });
     if (!isHex(last.data.secret, 64)) return wrong('no secret');
     const secret = fromHex(last.data.secret);
+    const deal = dealOf(first);
+    if (deal !== undefined) {
+      const named = hexOf(await sha256(bytesOf('abbot sandbox deal ' + deal)));
+      if (named !== last.data.secret) return wrong("the secret is not that of the deal's name");
+    }
     const commitment = hexOf(await sha256(join(secret, bytesOf(first.game_id))));
     if (commitment !== committed) return wrong('the secret is not the one committed to');
     return { ok: true };
@@ -482,7 +493,11 @@
       return { detail: 'the ruleset is not known' };
     }
     const set = SETS[ruleset], halleluja = ruleset === 'halleluja';
-    const game_id = events[0].game_id;
+    const deal = dealOf(events[0]);
+    if (isSandbox(events[0]) && deal === undefined) {
+      return { ok: false, version: 1, detail: 'a sandbox game without a deal' };
+    }
+    const of = deal === undefined ? { game_id: events[0].game_id } : { deal };
     const secret = fromHex(events[events.length - 1].data.secret);
     const seed = new Map();   // by seat
     const resigned = new Set();
@@ -491,7 +506,7 @@
     let draw, discards, hands, reshuffles;
     let picks = false;
     const words = async (purpose, ofRound, n) =>
-      wordsOf(await streamKey(secret, { game_id, n, purpose, round: ofRound, seeds }));
+      wordsOf(await streamKey(secret, { ...of, n, purpose, round: ofRound, seeds }));
 
     for (let i = 0; i < events.length; i++) {
       const { type, data, by } = events[i];
@@ -598,7 +613,8 @@
       add('commitment', commitment);
       add('shuffle', await checkShuffle(events, commitment));
     }
-    return { ok: checks.every((one) => one.ok !== false), checks };
+    const sandbox = record.events && isSandbox(record.events[0]) ? { sandbox: true } : {};
+    return { ok: checks.every((one) => one.ok !== false), ...sandbox, checks };
   }
 
   async function main(args) {
@@ -638,6 +654,7 @@
       }
       const result = await verify(bytes, { jwks });
       console.log(JSON.stringify({ file, ...result }));
+      if (result.sandbox) console.error(file + ': SANDBOX: no real game, but one for tests');
       if (!result.ok && code === 0) code = 1;
     }
     return code;

@@ -20,7 +20,8 @@ class CreateGame:
 
     `ruleset` is a game's id, for its newest version, or a version (`halleluja/1`); `options` are
     those that differ from the ruleset's defaults; `turn_seconds` in seconds; `max_seats` None for
-    as many as the ruleset seats; `spectator_delay_seconds`: how much later spectators see it.
+    as many as the ruleset seats; `spectator_delay_seconds`: how much later spectators see it;
+    `deal` names that of a sandbox game, None for a real one.
     """
 
     player_id: str
@@ -31,6 +32,7 @@ class CreateGame:
     visibility: str = "public"
     seat: int = 0
     spectator_delay_seconds: int = 0
+    deal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,16 @@ class ExtendTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class AdvanceClock:
+    """The host moves the clock of a sandbox game: it is `ahead_ms` ahead then, on its way to
+    `until_ms`."""
+
+    player_id: str
+    ahead_ms: int
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class CloseTable:
     """Nobody has started the table for too long, and `version` was its last event then."""
 
@@ -172,5 +184,6 @@ Command = (
     | ComeBack
     | ExpireTurn
     | ExtendTurn
+    | AdvanceClock
     | CloseTable
 )

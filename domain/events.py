@@ -22,6 +22,7 @@ Kind = Literal[
     "integer",
     "options",
     "player",
+    "sandbox",
     "seat",
     "seats",
     "seat-cards",
@@ -118,6 +119,7 @@ _TYPES = (
             _field("visibility", "text", "Who may see it.", values=("public", "private")),
             _field("commitment", "text", "SHA-256 of the secret and the game's id, hex."),
             _DELAY,
+            _optional("sandbox", "sandbox", "It is no real game: how it was made for tests."),
         ),
     ),
     EventType(
@@ -171,6 +173,7 @@ _TYPES = (
             _optional("turned_up", "card", "The first card of the discard pile."),
             _field("hands", "seat-cards", "The hands, as dealt.", visibility=BY_SEAT),
             _field("undealt", "cards", "What was not dealt, top first.", visibility=HIDDEN),
+            _optional("ahead_ms", "integer", "Sandbox: milliseconds that the clock is ahead."),
             _SALT,
             _field("turn", "turn", "The round's first turn."),
         ),
@@ -205,6 +208,14 @@ _TYPES = (
             _SEAT,
             _field("seconds", "integer", "Seconds given back."),
             _field("reason", "text", "Why.", values=("outage",)),
+        ),
+    ),
+    EventType(
+        "clock.advanced",
+        "Sandbox: the host moved the game's clock forward. Its own time is by the clock before.",
+        (
+            _field("ahead_ms", "integer", "Milliseconds that the clock is ahead from now on."),
+            _field("until_ms", "integer", "Milliseconds that it shall be ahead in the end."),
         ),
     ),
     EventType("seat.away", "A seat is away: its turns are played for it.", (_SEAT,)),

@@ -74,6 +74,8 @@ def _created(game: Game, data: Data, by: By) -> None:
     game.visibility = data["visibility"]
     game.spectator_delay_seconds = data.get("spectator_delay_seconds", 0)
     game.commitment = data["commitment"]
+    if "sandbox" in data:
+        game.deal = data["sandbox"]["deal"]
 
 
 def _seat_taken(game: Game, data: Data, by: By) -> None:
@@ -145,6 +147,7 @@ def _round_dealt(game: Game, data: Data, by: By) -> None:
     game.away = frozenset(data["away"])
     game.expired = _by_number(data["expired"])
     game.voids = data["voids"]
+    game.ahead_ms = data.get("ahead_ms", 0)
     game.spoke = {}
     game.play = game.rules.dealt(game, data)
 
@@ -173,6 +176,11 @@ def _turn_extended(game: Game, data: Data, by: By) -> None:
     turn = _running(game)
     extended = turn.extended + data["seconds"]
     game.turn = Turn(turn.seat, turn.number, turn.at, extended, turn.expired)
+
+
+def _clock_advanced(game: Game, data: Data, by: By) -> None:
+    assert game.deal is not None
+    game.ahead_ms = data["ahead_ms"]
 
 
 def _seat_away(game: Game, data: Data, by: By) -> None:
@@ -228,6 +236,7 @@ TABLE_EVOLVERS: dict[str, Evolver] = {
     "round.void": _round_void,
     "turn.expired": _turn_expired,
     "turn.extended": _turn_extended,
+    "clock.advanced": _clock_advanced,
     "seat.away": _seat_away,
     "seat.back": _seat_back,
     "seat.resigned": _seat_resigned,

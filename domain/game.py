@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from . import commands, evolution, lobby, play
+from . import commands, evolution, lobby, play, sandbox
 from .commands import Command, Context
 from .events import Event
 from .evolution import AnyEvent
@@ -147,6 +147,7 @@ _DECIDERS: dict[type, Callable[[Game, Any, Context], Unfolding]] = {
     commands.ComeBack: play.come_back,
     commands.ExpireTurn: play.expire_turn,
     commands.ExtendTurn: play.extend_turn,
+    commands.AdvanceClock: sandbox.advance_clock,
 }
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from . import randomness, registry
+from . import randomness, registry, sandbox
 from .bots import BOTS
 from .commands import (
     ChangeSeat,
@@ -62,23 +62,26 @@ def create_game(game: Game, command: CreateGame, context: Context) -> Unfolding:
     errors += _table_errors(rules, command.turn_seconds, most, delay)
     if command.visibility not in ("public", "private"):
         errors.append(fault("visibility", "must be public or private"))
+    if command.deal is not None and not sandbox.is_deal(command.deal):
+        errors.append(fault("deal", "must be 1 to 64 of a to z, 0 to 9 and - within"))
     _raise_if(errors)
     unfolding = Unfolding(game, context, {"kind": "player", "player_id": command.player_id})
     unfolding.game.rules = rules
-    unfolding.record(
-        "game.created",
-        {
-            "ruleset": rules.id,
-            "ruleset_version": rules.name,
-            "options": {option.name: option.default for option in rules.options} | command.options,
-            "turn_seconds": command.turn_seconds,
-            "max_seats": most,
-            "visibility": command.visibility,
-            "commitment": randomness.commitment(context.secret, game.game_id),
-            # Only where there is one, as the records of tables without it say nothing of it.
-            **({"spectator_delay_seconds": delay} if delay else {}),
-        },
-    )
+    data: dict[str, Any] = {
+        "ruleset": rules.id,
+        "ruleset_version": rules.name,
+        "options": {option.name: option.default for option in rules.options} | command.options,
+        "turn_seconds": command.turn_seconds,
+        "max_seats": most,
+        "visibility": command.visibility,
+        "commitment": randomness.commitment(context.secret, game.game_id),
+    }
+    # Only where there is one, as the records of tables without it say nothing of it.
+    if delay:
+        data["spectator_delay_seconds"] = delay
+    if command.deal is not None:
+        data["sandbox"] = {"deal": command.deal}
+    unfolding.record("game.created", data)
     unfolding.by = {**unfolding.by, "seat": command.seat}
     unfolding.record("seat.taken", {"seat": command.seat, "player_id": command.player_id})
     return unfolding

@@ -23,10 +23,11 @@ def owed(game: Game, outages: Iterable[Outage]) -> int:
 
     A turn gets back what it lost while it had time left, rounded up, less what it has been given
     already: so however often and by whomever it is asked, each outage is given back once. An
-    outage that began after the turn was due took nothing from it.
+    outage that began after the turn was due took nothing from it. The clock of a sandbox game is
+    its host's, and gives nothing back.
     """
     turn = game.turn
-    if turn is None or not turn.at or turn.expired:
+    if turn is None or not turn.at or turn.expired or game.sandbox:
         return 0
     began = to_micros(turn.at)
     due = began + (game.due_seconds - turn.extended) * SECOND

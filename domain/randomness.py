@@ -34,7 +34,8 @@ class Chance:
     """One stream of random words, for one use of one purpose in one round.
 
     Words are the big-endian 32-bit words of SHA-256(key || counter), the counter four big-endian
-    bytes from 0, where the key is HMAC-SHA256(secret, JCS of what the stream is for).
+    bytes from 0, where the key is HMAC-SHA256(secret, JCS of what the stream is for). That names
+    the game, or the `deal` of a sandbox game, so that it deals the same in any.
     """
 
     __slots__ = ("_counter", "_key", "_words")
@@ -48,9 +49,10 @@ class Chance:
         round_number: int,
         n: int,
         seeds: Sequence[str],
+        deal: str | None = None,
     ) -> None:
         meant_for = {
-            "game_id": game_id,
+            **({"game_id": game_id} if deal is None else {"deal": deal}),
             "purpose": purpose,
             "round": round_number,
             "n": n,

@@ -55,6 +55,8 @@ def deal_round(unfolding: Unfolding) -> None:
         data["turned_up"] = deck[dealt]
         dealt += 1
     data["undealt"] = deck[dealt:]
+    if game.ahead_ms:
+        data["ahead_ms"] = game.ahead_ms
     unfolding.record_hidden("round.dealt", data)
     unfolding.begin_turn(first, 1)
 

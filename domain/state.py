@@ -55,8 +55,10 @@ class Game:
 
     __slots__ = (
         "active",
+        "ahead_ms",
         "away",
         "commitment",
+        "deal",
         "expired",
         "first",
         "following",
@@ -106,6 +108,9 @@ class Game:
         self.visibility = ""
         self.spectator_delay_seconds = 0
         self.commitment = ""
+        # What a sandbox game is dealt by, and how far its clock is ahead; of real ones None and 0.
+        self.deal: str | None = None
+        self.ahead_ms = 0
         self.host: int | None = None
         self.seats: dict[int, Seat] = {}
         self.removed: frozenset[str] = frozenset()
@@ -149,6 +154,8 @@ class Game:
         twin.visibility = self.visibility
         twin.spectator_delay_seconds = self.spectator_delay_seconds
         twin.commitment = self.commitment
+        twin.deal = self.deal
+        twin.ahead_ms = self.ahead_ms
         twin.host = self.host
         twin.seats = self.seats
         twin.removed = self.removed
@@ -190,6 +197,19 @@ class Game:
     def seeds(self) -> list[str]:
         """The client seed, or "", of each seat that started, in seat order."""
         return [self.seats[seat].client_seed or "" for seat in self.started]
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether it is no real game, but one for tests."""
+        return self.deal is not None
+
+    def clock(self, now: str) -> str:
+        """The time on the game's own clock when it is `now` (both RFC 3339)."""
+        return plus_seconds(now, self.ahead_ms / 1000) if self.ahead_ms else now
+
+    def real_time(self, shown: str) -> str:
+        """What time it is when the game's own clock shows that."""
+        return plus_seconds(shown, -self.ahead_ms / 1000) if self.ahead_ms else shown
 
     @property
     def due_seconds(self) -> int:

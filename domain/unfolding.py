@@ -58,6 +58,7 @@ class Unfolding:
             round_number=game.round if round_number is None else round_number,
             n=n,
             seeds=game.seeds,
+            deal=game.deal,
         )
 
 

@@ -38,6 +38,8 @@ def view(game: Game, viewer: Viewer) -> dict[str, Any]:
     }
     if game.spectator_delay_seconds:
         shown["spectator_delay_seconds"] = game.spectator_delay_seconds
+    if game.deal is not None:
+        shown |= {"sandbox": True, "deal": game.deal}
     if game.host is not None:
         shown["host"] = game.host
     if game.secret is not None:

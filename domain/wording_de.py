@@ -99,6 +99,15 @@ SENTENCES = {
     "is missing": "fehlt",
     "is no option of this game": "ist keine Option dieses Spiels",
     "seat {seat} is taken": "Sitz {seat} ist besetzt",
+    "must be 1 to 64 of a to z, 0 to 9 and - within": (
+        "muss aus 1 bis 64 Zeichen von a bis z, 0 bis 9 und - dazwischen bestehen"
+    ),
+    # The sandbox.
+    "Only the host of a sandbox game moves its clock.": (
+        "Nur der Gastgeber eines Testspiels stellt dessen Uhr."
+    ),
+    "The match is not being played.": "Die Partie läuft nicht.",
+    "The clock goes {days} days ahead at most.": "Die Uhr geht höchstens {days} Tage vor.",
     # The lobby.
     "The host has removed you from this table.": (
         "Der Gastgeber hat dich von diesem Tisch entfernt."

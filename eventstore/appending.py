@@ -15,6 +15,7 @@ import orjson
 
 from domain.events import Event, Recorded
 from domain.game import Game
+from domain.times import plus_seconds
 from domain.views import seat_status
 
 from .recorded import ZERO_HASH, rest
@@ -71,6 +72,8 @@ class Append:
     table: dict[str, Any] | None = None
     secret: bytes | None = field(default=None, repr=False)
     seats: list[dict[str, Any]] | None = None
+    ahead_ms: int = 0
+    """By how much the game's clock is ahead before this append, which has its time by that."""
 
     def parameters(self) -> dict[str, Any]:
         """For the statement."""
@@ -136,6 +139,7 @@ def plan(
         "guard": guard if due is not None else "none",
         "due": due,
         "status": after.status,
+        "ahead_ms": before.ahead_ms,
     }
     if after.turn is not None:
         planned["turn_seat"] = after.turn.seat
@@ -153,6 +157,7 @@ def plan(
             "ruleset": after.ruleset,
             "ruleset_version": after.ruleset_version,
             "visibility": after.visibility,
+            "sandbox": after.sandbox,
             "rematch_of": rematch_of,
             "invited": list(invited),
         }
@@ -173,12 +178,13 @@ def _deadlines(before: Game, after: Game, bot_delay: Callable[[], float]) -> dic
     deadlines: dict[str, Any] = {"round": after.round, "turn": turn.number}
     if begins:
         deadlines |= {"clock": "set", "clock_seconds": after.due_seconds}
-    elif before.due_seconds != after.due_seconds:
+    elif (before.due_seconds, before.ahead_ms) != (after.due_seconds, after.ahead_ms):
         assert was is not None
+        moved = after.ahead_ms - before.ahead_ms
         deadlines |= {
             "clock": "set",
             "clock_seconds": after.due_seconds,
-            "clock_from": was.at,
+            "clock_from": plus_seconds(was.at, -moved / 1000) if moved else was.at,
         }
     if after.seats[turn.seat].bot is None or turn.seat in after.away:
         # Only another turn can have taken the move from a computer player.
@@ -197,6 +203,7 @@ def _table(game: Game) -> dict[str, Any]:
         "max_seats": game.max_seats,
         "spectator_delay_seconds": game.spectator_delay_seconds,
         "host_seat": game.host,
+        "ahead_ms": game.ahead_ms,
     }
 
 

@@ -14,7 +14,7 @@ from .sql import RFC3339
 
 _CREATE: LiteralString = """
 WITH app AS (
-    INSERT INTO apps (app_id, name) VALUES (%(app_id)s::uuid, %(name)s)
+    INSERT INTO apps (app_id, name, sandbox) VALUES (%(app_id)s::uuid, %(name)s, %(sandbox)s)
     ON CONFLICT (app_id) DO NOTHING
 )
 INSERT INTO app_keys (key_id, app_id, key_hash)
@@ -31,7 +31,8 @@ RETURNING true
 """
 
 _LOOKUP: LiteralString = """
-SELECT a.app_id::text, a.name, k.key_id::text FROM app_keys k JOIN apps a ON a.app_id = k.app_id
+SELECT a.app_id::text, a.name, k.key_id::text, a.sandbox
+FROM app_keys k JOIN apps a ON a.app_id = k.app_id
 WHERE k.key_hash = %(key_hash)s AND k.revoked_at IS NULL AND a.revoked_at IS NULL
 """
 
@@ -54,8 +55,9 @@ ON CONFLICT (token_hash) DO NOTHING
 
 # One for each reference, however often it is asked for.
 _REGISTER: LiteralString = """
-INSERT INTO players (player_id, name, app_id, reference)
-VALUES (%(player_id)s::uuid, %(name)s, %(app_id)s::uuid, %(reference)s)
+INSERT INTO players (player_id, name, app_id, reference, sandbox)
+SELECT %(player_id)s::uuid, %(name)s, app_id, %(reference)s, sandbox FROM apps
+WHERE app_id = %(app_id)s::uuid
 ON CONFLICT DO NOTHING
 """
 
@@ -108,6 +110,8 @@ class App(NamedTuple):
     app_id: str
     name: str
     key_id: str
+    sandbox: bool = False
+    """Whether it is one for tests: all its players are."""
 
 
 class AppPlayer(NamedTuple):
@@ -125,9 +129,9 @@ class Apps:
     def __init__(self, pool: Pool) -> None:
         self._database = Database(pool)
 
-    def create(self, name: str, key_hash: bytes) -> App:
-        """A new app with a first key."""
-        app = App(uuid7(), name, uuid7())
+    def create(self, name: str, key_hash: bytes, *, sandbox: bool = False) -> App:
+        """A new app with a first key; one of the `sandbox` stays one for ever."""
+        app = App(uuid7(), name, uuid7(), sandbox)
         self._database.run(_CREATE, {**app._asdict(), "key_hash": key_hash})
         return app
 
@@ -155,7 +159,14 @@ class Apps:
                 return None
             name, token_id, held = rows[0]
             if token_id is not None:
-                return Caller(player_id, name, token_id, frozenset(held), app_id=app.app_id)
+                return Caller(
+                    player_id,
+                    name,
+                    token_id,
+                    frozenset(held),
+                    app_id=app.app_id,
+                    sandbox=app.sandbox,
+                )
             # A text that no token has, so that nothing that is sent has this hash.
             text = f"app key {app.key_id} for {player_id}"
             token_hash = hashlib.sha256(text.encode()).digest()

@@ -116,7 +116,8 @@ def _settle(
             settled.idle.append(due)
             continue
         try:
-            decision = decide(loaded.game, command, Context(loaded.secret, service.now))
+            now = loaded.game.clock(service.now)
+            decision = decide(loaded.game, command, Context(loaded.secret, now))
             guard: Guard = "late" if isinstance(command, ExpireTurn) else "none"
             append = planned(loaded.game, loaded.head_hash, decision, guard, None)
         except Exception:
@@ -142,7 +143,7 @@ def _command(loaded: Loaded, service: Service) -> Command | None:
     seconds = owed(game, service.outages)
     if seconds:
         return ExtendTurn(game.round, game.turn.number, seconds)
-    if overdue(game, service.now):
+    if overdue(game, game.clock(service.now)):
         return ExpireTurn(game.round, game.turn.number)
     return None
 

@@ -80,6 +80,7 @@ class Earlier:
             events = decided(bodies)
             game = folded(gone_through, game.copy(), events)
             head_hash, at = hashes[-HASH_BYTES:].hex(), events[-1].at
-        loaded = Loaded(game, b"", head_hash, None, now, rematch, late_seconds=seconds)
+        then = game.clock(now)
+        loaded = Loaded(game, b"", head_hash, None, then, rematch, late_seconds=seconds)
         self.positions.keep(loaded)
         return Past(loaded, at)

@@ -46,6 +46,7 @@ class Summary:
     spectator_delay_seconds: int
     late: bool
     """Whether the viewer sees it as late as that, having no seat in it."""
+    sandbox: bool
     seats: tuple[SeatSummary, ...]
 
 
@@ -67,12 +68,12 @@ _WATCHES: LiteralString = """NOT EXISTS (
 _SHOW: LiteralString = f"""
 SELECT g.game_id::text, g.ruleset, g.ruleset_version, g.status, g.version, g.visibility,
     g.options, g.turn_seconds, g.max_seats, g.host_seat, g.turn_seat,
-    to_char(d.due_at AT TIME ZONE 'UTC', '{RFC3339}'),
+    to_char((d.due_at + g.ahead_ms * interval '1 millisecond') AT TIME ZONE 'UTC', '{RFC3339}'),
     to_char(g.created_at AT TIME ZONE 'UTC', '{RFC3339}'),
     to_char(g.updated_at AT TIME ZONE 'UTC', '{RFC3339}'),
     r.new_game_id::text, g.spectator_delay_seconds,
     g.spectator_delay_seconds > 0 AND g.started_version IS NOT NULL
-        AND coalesce(g.late_until > {_NOW}, true) AND {_WATCHES},
+        AND coalesce(g.late_until > {_NOW}, true) AND {_WATCHES}, g.sandbox,
     (SELECT jsonb_agg(jsonb_build_array(s.seat, s.player_id, p.name, s.bot, s.status)
             ORDER BY s.seat)
         FROM seats s LEFT JOIN players p ON p.player_id = s.player_id
@@ -98,6 +99,7 @@ class Lists:
         self,
         *,
         viewer: str | None = None,
+        sandbox: bool = False,
         everything: bool = False,
         status: str | None = None,
         ruleset: str | None = None,
@@ -108,11 +110,15 @@ class Lists:
     ) -> Page:
         """At most `limit` of the games that the viewer may see, those made before `before`.
 
-        Private games are shown to who sits there or was admitted, and with `everything` to an
-        auditor. `mine` keeps those where the viewer holds a seat, `my_turn` those where the viewer
-        is to move. Games are shown and chosen by their status as the viewer sees them.
+        Those of the sandbox, or the real ones. Private games are shown to who sits there or was
+        admitted, and with `everything` to an auditor. `mine` keeps those where the viewer holds a
+        seat, `my_turn` those where the viewer is to move. Games are shown and chosen by their
+        status as the viewer sees them.
         """
-        page: LiteralString = "" if before is None else " AND {}.game_id < %(before)s::uuid"
+        # Written out, so that a partial index serves.
+        page: LiteralString = " AND g.sandbox" if sandbox else " AND NOT g.sandbox"
+        if before is not None:
+            page += " AND {}.game_id < %(before)s::uuid"
         if ruleset is not None:
             page += " AND g.ruleset = %(ruleset)s"
         page += " ORDER BY {}.game_id DESC LIMIT %(limit)s"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from domain.commands import Context, CreateGame, TakeSeat
 from domain.game import Decision, Game, decide, new_game, overdue
 from domain.refusals import ALREADY_SEATED, FORBIDDEN, GAME_NOT_OVER, NOT_IN_LOBBY, Refused
+from domain.sandbox import secret_of
 
 from .appending import APPENDED
 from .database import Pause
@@ -89,7 +90,7 @@ def _open(
     """Open the table `game_id`, or find that it is open already."""
     pause = Pause(executor.patience)
     while True:
-        secret = secrets.token_bytes(32)
+        secret = secrets.token_bytes(32) if command.deal is None else secret_of(command.deal)
         before = new_game(game_id)
         decision = decide(before, command, Context(secret))
         append = planned(
@@ -151,4 +152,5 @@ def _same_table(game: Game, player_id: str, seat: int) -> CreateGame:
         game.visibility,
         seat,
         game.spectator_delay_seconds,
+        game.deal,
     )

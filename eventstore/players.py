@@ -15,7 +15,8 @@ from .sql import RFC3339
 
 _REGISTER: LiteralString = """
 WITH player AS (
-    INSERT INTO players (player_id, name) VALUES (%(player_id)s::uuid, %(name)s)
+    INSERT INTO players (player_id, name, sandbox)
+    VALUES (%(player_id)s::uuid, %(name)s, %(sandbox)s)
     ON CONFLICT (player_id) DO NOTHING
 )
 INSERT INTO tokens (token_id, player_id, token_hash, scopes)
@@ -40,7 +41,7 @@ SELECT count(*) FROM tokens WHERE player_id = %(player_id)s::uuid AND revoked_at
 
 _LOOKUP: LiteralString = f"""
 SELECT p.player_id::text, p.name, t.token_id::text, t.scopes,
-    to_char(t.expires_at AT TIME ZONE 'UTC', '{RFC3339}')
+    to_char(t.expires_at AT TIME ZONE 'UTC', '{RFC3339}'), p.sandbox
 FROM tokens t JOIN players p ON p.player_id = t.player_id
 WHERE t.token_hash = %(token_hash)s AND t.revoked_at IS NULL
     AND (t.app_id IS NULL OR EXISTS (SELECT true FROM apps a
@@ -50,7 +51,7 @@ WHERE t.token_hash = %(token_hash)s AND t.revoked_at IS NULL
 
 _HOLDER: LiteralString = f"""
 SELECT p.player_id::text, p.name, t.token_id::text, t.scopes,
-    to_char(t.expires_at AT TIME ZONE 'UTC', '{RFC3339}')
+    to_char(t.expires_at AT TIME ZONE 'UTC', '{RFC3339}'), p.sandbox
 FROM tokens t JOIN players p ON p.player_id = t.player_id
 WHERE t.token_id = %(token_id)s::uuid AND t.revoked_at IS NULL
     AND (t.app_id IS NULL OR EXISTS (SELECT true FROM apps a
@@ -124,6 +125,8 @@ class Caller:
     """When the token ends, if it does by itself."""
     app_id: str | None = None
     """The app that acts for the player; None where the player's own token was sent."""
+    sandbox: bool = False
+    """Whether the player is one for tests, and sees sandbox games alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +148,23 @@ class Players:
         self.database = Database(pool)
         self._names = _Names(remember_seconds)
 
-    def register(self, name: str, token_hash: bytes, scopes: Sequence[str]) -> Caller:
-        """A new player with a first token."""
-        player_id = uuid7()
-        token_id = self._insert(_REGISTER, player_id, token_hash, scopes, name)
-        return Caller(player_id, name, token_id, frozenset(scopes))
+    def register(
+        self, name: str, token_hash: bytes, scopes: Sequence[str], *, sandbox: bool = False
+    ) -> Caller:
+        """A new player with a first token; one of the `sandbox` stays one for ever."""
+        player_id, token_id = uuid7(), uuid7()
+        self.database.run(
+            _REGISTER,
+            {
+                "player_id": player_id,
+                "name": name,
+                "sandbox": sandbox,
+                "token_id": token_id,
+                "token_hash": token_hash,
+                "scopes": list(scopes),
+            },
+        )
+        return Caller(player_id, name, token_id, frozenset(scopes), sandbox=sandbox)
 
     def issue(
         self,
@@ -231,33 +246,12 @@ class Players:
         self._names.forget(player_id)
         return erased
 
-    def _insert(
-        self,
-        statement: LiteralString,
-        player_id: str,
-        token_hash: bytes,
-        scopes: Sequence[str],
-        name: str = "",
-    ) -> str:
-        token_id = uuid7()
-        self.database.run(
-            statement,
-            {
-                "player_id": player_id,
-                "name": name,
-                "token_id": token_id,
-                "token_hash": token_hash,
-                "scopes": list(scopes),
-            },
-        )
-        return token_id
-
 
 def _caller(rows: list[Row]) -> Caller | None:
     if not rows:
         return None
-    player_id, name, token_id, scopes, expires_at = rows[0]
-    return Caller(player_id, name, token_id, frozenset(scopes), expires_at)
+    player_id, name, token_id, scopes, expires_at, sandbox = rows[0]
+    return Caller(player_id, name, token_id, frozenset(scopes), expires_at, sandbox=sandbox)
 
 
 class _Names:

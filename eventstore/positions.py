@@ -54,8 +54,8 @@ class Loaded:
     rematch_of: str | None = None
     """The game whose players have their seats kept in this one."""
     now: str = ""
-    """The database's clock; "" for a position that was not asked for just now, and so need not be
-    the newest."""
+    """The game's clock, which is the database's but in a sandbox; "" for a position that was not
+    asked for just now, and so need not be the newest."""
     rematch: str | None = None
     """The game that its players play next, once it is open."""
     record: Record | None = None

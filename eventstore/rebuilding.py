@@ -10,6 +10,7 @@ from psycopg import Connection
 
 from domain.game import Game
 from domain.randomness import commitment
+from domain.sandbox import secret_of
 
 from . import sql_rebuilding as sql
 from . import sql_standings, summaries
@@ -92,9 +93,12 @@ def _correct(connection: Connection[Row], game_id: str) -> Correction | None:
     values |= {"game_id": game_id, "options": orjson.dumps(values["options"]).decode()}
     secret = stored.secret
     if secret is None or commitment(secret, game_id) != game.commitment:
-        if game.secret is None:
+        if game.deal is not None:
+            secret = secret_of(game.deal)
+        elif game.secret is None:
             return Correction(game_id, [*wrong, "its secret stands nowhere else yet"], False)
-        secret = bytes.fromhex(game.secret)
+        else:
+            secret = bytes.fromhex(game.secret)
     statement = sql.INSERT_GAME if stored.summary is None else sql.UPDATE_GAME
     connection.execute(statement, {**values, "secret": secret})
     seats = {"game_id": game_id, "seats": orjson.dumps(summaries.seats(game)).decode()}

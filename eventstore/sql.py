@@ -87,7 +87,7 @@ SELECT status, at, hashes, first, last FROM append_events(
     %(clock)s::text, %(round)s::int, %(turn)s::int,
     %(clock_from)s::timestamptz, %(clock_seconds)s::int,
     %(bot)s::text, %(bot_seconds)s::float8,
-    %(table)s::jsonb, %(secret)s::bytea, %(seats)s::jsonb)
+    %(table)s::jsonb, %(secret)s::bytea, %(seats)s::jsonb, %(ahead_ms)s::bigint)
 """
 
 KEY_USED: LiteralString = """

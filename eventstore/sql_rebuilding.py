@@ -11,7 +11,7 @@ SELECT true FROM games WHERE game_id = %(game_id)s::uuid FOR UPDATE
 _COLUMNS: LiteralString = """
 ruleset, ruleset_version, visibility, created_at, updated_at, status, version, options,
 turn_seconds, max_seats, spectator_delay_seconds, late_until, host_seat, turn_seat, turn_player,
-started_version, round_version
+started_version, round_version, sandbox, ahead_ms
 """
 
 _VALUES: LiteralString = """
@@ -19,7 +19,8 @@ _VALUES: LiteralString = """
 %(updated_at)s::timestamptz, %(status)s, %(version)s::int, %(options)s::jsonb,
 %(turn_seconds)s::int, %(max_seats)s::int, %(spectator_delay_seconds)s::int,
 %(late_until)s::timestamptz, %(host_seat)s::int, %(turn_seat)s::int,
-%(turn_player)s::uuid, %(started_version)s::int, %(round_version)s::int
+%(turn_player)s::uuid, %(started_version)s::int, %(round_version)s::int,
+%(sandbox)s::boolean, %(ahead_ms)s::bigint
 """
 
 UPDATE_GAME: LiteralString = f"""

@@ -43,7 +43,8 @@ ON CONFLICT (player_id, ruleset, generation) DO UPDATE SET played = s.played + e
 """
 
 OF_PLAYER: LiteralString = """
-SELECT p.name, s.ruleset, s.played, s.won, s.drawn, s.lost, s.resigned, s.abandoned, untold.games
+SELECT p.name, p.sandbox, s.ruleset, s.played, s.won, s.drawn, s.lost, s.resigned, s.abandoned,
+    untold.games
 FROM players p
 LEFT JOIN generations g ON g.projection = 'standings'
 LEFT JOIN standings s ON s.player_id = p.player_id AND s.generation = g.generation

@@ -15,14 +15,14 @@ ORDER BY e.game_id, e.version LIMIT %(limit)s
 
 EARLIER: LiteralString = f"""
 SELECT g.game_id::text, g.spectator_delay_seconds,
-    to_char(past.at AT TIME ZONE 'UTC', '{RFC3339}'), r.new_game_id::text, found.bodies,
+    to_char(past.real_at AT TIME ZONE 'UTC', '{RFC3339}'), r.new_game_id::text, found.bodies,
     found.hashes, e.hash, substr(e.body, 8, 27)
 FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
 JOIN games g ON g.game_id = known.game_id
 CROSS JOIN LATERAL (
-    SELECT clock_timestamp() - make_interval(secs => g.spectator_delay_seconds) AS at
+    SELECT clock_timestamp() - make_interval(secs => g.spectator_delay_seconds) AS real_at
 ) past
-LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at <= past.at
+LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at <= past.real_at
 LEFT JOIN events e ON e.game_id = known.game_id AND e.version = known.version
 CROSS JOIN LATERAL (
     SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8') AS bodies,
@@ -31,7 +31,8 @@ CROSS JOIN LATERAL (
         SELECT n.body, n.hash FROM events n
         WHERE n.game_id = known.game_id AND n.version > known.version
             AND (n.version <= g.started_version
-                OR substr(n.body, 8, 27)::timestamptz <= past.at)
+                OR substr(n.body, 8, 27)::timestamptz
+                    <= past.real_at + g.ahead_ms * interval '1 millisecond')
         ORDER BY n.version
     ) x
 ) found
@@ -50,6 +51,7 @@ CROSS JOIN LATERAL (
 WHERE g.started_version IS NULL OR e.version <= g.started_version
     OR substr(e.body, 8, 27)::timestamptz
         <= clock_timestamp() - make_interval(secs => g.spectator_delay_seconds)
+            + g.ahead_ms * interval '1 millisecond'
 ORDER BY e.game_id, e.version LIMIT %(limit)s
 """
 """The same for many games that are watched, a few events of each at a time."""

@@ -45,6 +45,7 @@ class Profile:
 
     player_id: str
     name: str
+    sandbox: bool
     results: tuple[RulesetRecord, ...]
 
 
@@ -66,11 +67,11 @@ class Standings:
         rows = self.database.run(sql.OF_PLAYER, parameters)
         if not rows:
             return None
-        found = {row[1]: RulesetRecord(*row[1:-1]) for row in rows if row[1] is not None}
+        found = {row[2]: RulesetRecord(*row[2:-1]) for row in rows if row[2] is not None}
         for game_id in rows[0][-1] or ():
             self._take_out(found, player_id, game_id)
         told = tuple(record for record in found.values() if record.played)
-        return Profile(player_id, rows[0][0], told)
+        return Profile(player_id, rows[0][0], rows[0][1], told)
 
     def _take_out(self, found: dict[str, RulesetRecord], player_id: str, game_id: str) -> None:
         """Take a match that is over out of what is counted."""
@@ -138,7 +139,7 @@ def _count(connection: Connection[Row], generation: int, items: Sequence[FeedIte
             # It counts for nobody, and holds up nobody else's results; an audit says what is wrong.
             log.error("A match is not counted: %s.", error, extra={"game_id": game_id})
             continue
-        for result in results(game):
+        for result in () if game.sandbox else results(game):
             players.append(result.player_id)
             rulesets.append(game.ruleset)
             outcomes.append(result.outcome)

@@ -57,7 +57,7 @@ class _Read(NamedTuple):
             secret,
             hashes[-HASH_BYTES:].hex(),
             rematch_of,
-            now,
+            game.clock(now),
             rematch,
             None if path is None else Record(self.game_id, path, body_hash, first, last),
             next((_record(row) for row in self.used if row[0] != self.game_id), None),

@@ -16,7 +16,7 @@ from domain.times import plus_seconds
 from .appending import _seats as seat_rows
 from .appending import _table as table_settings
 
-FIXED = ("ruleset", "ruleset_version", "visibility", "created_at")
+FIXED = ("ruleset", "ruleset_version", "visibility", "sandbox", "created_at")
 """Columns of `games` that only the owner of the tables may change."""
 
 
@@ -28,6 +28,7 @@ def summary(game: Game, events: Sequence[Recorded]) -> dict[str, Any]:
         "ruleset": game.ruleset,
         "ruleset_version": game.ruleset_version,
         "visibility": game.visibility,
+        "sandbox": game.sandbox,
         "created_at": events[0].at,
         "updated_at": events[-1].at,
         "status": game.status,
@@ -45,7 +46,7 @@ def late_until(game: Game, ended_at: str) -> str | None:
     """Until when spectators are not told that the match is over; None where they are at once."""
     if game.status not in (FINISHED, ABANDONED) or not game.spectator_delay_seconds:
         return None
-    return plus_seconds(ended_at, game.spectator_delay_seconds)
+    return plus_seconds(game.real_time(ended_at), game.spectator_delay_seconds)
 
 
 def _latest(events: Sequence[Recorded], kind: str) -> int | None:
@@ -85,7 +86,10 @@ def deadlines(game: Game) -> dict[str, dict[str, Any]]:
     if turn is None:
         return {}
     running = {"round": game.round, "turn": turn.number}
-    due: dict[str, dict[str, Any]] = {"turn": {**running, "due_at": game.due_at}}
+    assert game.due_at is not None
+    # By the real clock, whatever the game's own says.
+    due_at = game.real_time(game.due_at)
+    due: dict[str, dict[str, Any]] = {"turn": {**running, "due_at": due_at}}
     if game.seats[turn.seat].bot is not None and turn.seat not in game.away:
         due["bot"] = running
     return due

@@ -26,6 +26,8 @@ class Report:
     checks: list[Check]
     game_id: str | None = None
     events: int = 0
+    sandbox: bool = False
+    """Whether the record says that it is no real game's."""
 
     @property
     def ok(self) -> bool:
@@ -61,7 +63,7 @@ def check_export(
         *verify(events),
         *(_check_receipt(receipt, events, trusted) for receipt in receipts),
     ]
-    return Report(checks, events[0].game_id, len(events))
+    return Report(checks, events[0].game_id, len(events), "sandbox" in events[0].data)
 
 
 def _place(check: Check) -> tuple[float, int]:

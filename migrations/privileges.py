@@ -50,7 +50,7 @@ GRANTS = {
 
 CHANGING = {
     "games": "status, version, options, turn_seconds, max_seats, host_seat, turn_seat, turn_player,"
-    " started_version, round_version, spectator_delay_seconds, late_until, updated_at",
+    " started_version, round_version, spectator_delay_seconds, late_until, ahead_ms, updated_at",
     "signing_keys": "retired_at",
 }
 """Of tables without UPDATE, the columns that may change: what a game is, its secret above all,

@@ -1,6 +1,7 @@
 """`./abbot app`: register apps and make or revoke their keys.
 
-./abbot app create NAME   register an app; its first key is shown this once
+./abbot app create NAME   register an app; its first key is shown this once. With --sandbox it is
+                          one for tests, which meets no real player
 ./abbot app key APP       one more key for the app with this id, to change keys without a gap
 ./abbot app revoke ID     revoke a key, or an app with all its keys and tokens; its players stay
 ./abbot app list          apps and their keys in force
@@ -26,7 +27,9 @@ def main(argv: list[str]) -> int:
         prog="./abbot app", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     actions = parser.add_subparsers(dest="action", required=True)
-    actions.add_parser("create").add_argument("name", metavar="NAME", help="its name, for people")
+    create = actions.add_parser("create")
+    create.add_argument("name", metavar="NAME", help="its name, for people")
+    create.add_argument("--sandbox", action="store_true", help="all its players are for tests")
     actions.add_parser("key").add_argument("id", metavar="APP", help="an app's id")
     actions.add_parser("revoke").add_argument("id", metavar="ID", help="an app's or a key's id")
     actions.add_parser("list")
@@ -43,7 +46,7 @@ def _run(arguments: argparse.Namespace) -> None:
     with database.connected("abbot-app") as (_, pool):
         apps = Apps(pool)
         if arguments.action == "create":
-            _create(apps, arguments.name)
+            _create(apps, arguments.name, arguments.sandbox)
         elif arguments.action == "key":
             key = new_key()
             key_id = apps.add_key(_id(arguments.id), token_hash(key))
@@ -59,13 +62,13 @@ def _run(arguments: argparse.Namespace) -> None:
                 say(f"{app_id}  {name}  key {key_id} of {created_at}")
 
 
-def _create(apps: Apps, given: str) -> None:
+def _create(apps: Apps, given: str, sandbox: bool) -> None:
     try:
         name = names.normalised(given)
     except ValueError as error:
         raise CommandFailed(f"the name cannot be used: {error}") from None
     key = new_key()
-    app = apps.create(name, token_hash(key))
+    app = apps.create(name, token_hash(key), sandbox=sandbox)
     say(f"app {app.app_id} ({name}), key {app.key_id}, shown this once:\n{key}")
 
 

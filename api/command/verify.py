@@ -25,6 +25,7 @@ from eventstore.exports import LARGEST, is_page
 from eventstore.verifying import Report, check_export
 
 _MARKS = {True: "ok", False: "WRONG", None: "unknown"}
+_SANDBOX = "SANDBOX: no real game, but one for tests, with chosen cards and a clock that was moved."
 _MOST = 1 << 20
 
 
@@ -56,6 +57,8 @@ def as_json(report: Report) -> dict[str, Any]:
     shown: dict[str, Any] = {"ok": report.ok, "checks": [_members(c) for c in report.checks]}
     if report.game_id is not None:
         shown |= {"game_id": report.game_id, "events": report.events}
+    if report.sandbox:
+        shown["sandbox"] = True
     if report.first_wrong is not None:
         shown["first_wrong"] = _members(report.first_wrong)
     return shown
@@ -66,6 +69,8 @@ def as_text(report: Report) -> str:
     lines = []
     if report.game_id is not None:
         lines.append(f"game {_printable(report.game_id)}, {report.events} events")
+    if report.sandbox:
+        lines.append(_SANDBOX)
     for check in report.checks:
         lines.append(f"  {_MARKS[check.ok]:<8} {check.check:<11} {_sentence(check)}")
     first = report.first_wrong

@@ -10,6 +10,7 @@ from .fields import (
     Answered,
     PlayerName,
     Request,
+    boolean,
     integer,
     many,
     one_of,
@@ -38,6 +39,10 @@ class NewApp(Request):
             "examples": ["Card Table"],
         },
     )
+    sandbox = boolean(
+        "Whether it is an app for tests, for ever: all its players are sandbox players.",
+        load_default=False,
+    )
 
 
 class RegisteredApp(Answered):
@@ -47,6 +52,7 @@ class RegisteredApp(Answered):
     name = text("Its name.", required=True)
     key_id = uuid("The key's id, to revoke it by.", required=True)
     key = text("Send it as `Authorization: Bearer …`. It is not shown again.", required=True)
+    sandbox = boolean("True for an app of the sandbox; absent for others.")
 
 
 class AppInfo(Answered):
@@ -55,6 +61,7 @@ class AppInfo(Answered):
     app_id = uuid("The app.", required=True)
     name = text("Its name.", required=True)
     key_id = uuid("The key that was sent.", required=True)
+    sandbox = boolean("True for an app of the sandbox; absent for others.")
 
 
 class NewAppPlayer(Request):

@@ -42,6 +42,12 @@ class TurnRef(Answered):
     number = integer("Its number in the round.", required=True)
 
 
+class SandboxMark(Answered):
+    """That a game is none but one for tests."""
+
+    deal = text("The name that its cards follow from.", required=True)
+
+
 def _by_seat(values: fields.Field[Any], meaning: str, **more: Any) -> fields.Dict:
     return fields.Dict(
         keys=fields.String(),
@@ -60,6 +66,9 @@ _KINDS: dict[str, Callable[..., fields.Field[Any]]] = {
         OptionsInForce, metadata={"description": meaning}, **more
     ),
     "player": uuid,
+    "sandbox": lambda meaning, **more: nested(
+        SandboxMark, metadata={"description": meaning}, **more
+    ),
     "seat": integer,
     "seats": integers,
     "seat-cards": lambda meaning, **more: _by_seat(fields.List(fields.String()), meaning, **more),

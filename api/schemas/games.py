@@ -116,6 +116,13 @@ class NewGame(Request):
         load_default="public",
     )
     spectator_delay_seconds = _spectator_delay(load_default=0)
+    deal = text(
+        "Sandbox players only: the name of the deal, 1 to 64 of a to z, 0 to 9 and `-` within. The "
+        "same name and the same seats, seeds and options give the same cards. A new one if left "
+        "out.",
+        validate=validate.Length(1, 64),
+        metadata={"examples": ["four-mitres"]},
+    )
 
 
 class TableChange(Request):
@@ -260,6 +267,13 @@ class ChainHead(Answered):
     hash = hash_("Its hash.", required=True)
 
 
+class GameClock(Answered):
+    """The clock of a sandbox game."""
+
+    now = time("What it shows.", required=True)
+    ahead_ms = integer("Milliseconds by which it is ahead of the real time.", required=True)
+
+
 class Game(Answered):
     """A table or game as the caller may see it."""
 
@@ -287,6 +301,9 @@ class Game(Answered):
     shuffle = nested(Shuffle, required=True)
     head = nested(ChainHead, required=True)
     rematch = uuid("The game that players of this one went on to.")
+    sandbox = boolean("True for a sandbox game; absent for real ones.")
+    deal = text("The name of a sandbox game's deal.")
+    clock = nested(GameClock)
 
 
 class TurnSummary(Answered):
@@ -326,6 +343,7 @@ class GameSummary(Answered):
     created_at = time("When the table was opened.", required=True)
     updated_at = time("When the last event was recorded.", required=True)
     rematch = uuid("The game that players of this one went on to.")
+    sandbox = boolean("True for a sandbox game; absent for real ones.")
 
 
 class GameList(Answered):

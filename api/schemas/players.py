@@ -51,6 +51,10 @@ class NewPlayer(Request):
             "examples": ["Brother Anselm"],
         },
     )
+    sandbox = boolean(
+        "Whether it is a player for tests, for ever: all its games are sandbox games.",
+        load_default=False,
+    )
 
 
 class RegisteredPlayer(Answered):
@@ -61,6 +65,7 @@ class RegisteredPlayer(Answered):
     token = text("Send it as `Authorization: Bearer …`. It is not shown again.", required=True)
     token_id = uuid("The token's id, to revoke it by.", required=True)
     scopes = _scopes(f"What the token may do. {_SCOPE}")
+    sandbox = boolean("True for a player of the sandbox; absent for others.")
 
 
 class RulesetRecord(Answered):
@@ -111,6 +116,7 @@ class Me(Answered):
     scopes = _scopes(f"What that token may do. {_SCOPE}")
     expires_at = time("When the token ends by itself; absent if it does not.")
     app_id = uuid("The app that asks for the player; absent where the player's own token does.")
+    sandbox = boolean("True for a player of the sandbox; absent for others.")
 
 
 class NewToken(Request):

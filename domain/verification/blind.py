@@ -13,7 +13,7 @@ from ..state import ACTIVE, Game
 from .checks import DEADLINES, LEGALITY, RESULT
 from .replay import UNFOLLOWABLE, Replay, Wrong
 
-_NO_TURN_NEEDED = ("seat.back", "seat.resigned", "word.exclaimed")
+_NO_TURN_NEEDED = ("seat.back", "seat.resigned", "word.exclaimed", "clock.advanced")
 _FROM_THE_CLOCK = ("turn.expired", "turn.extended")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..commands import (
+    AdvanceClock,
     BotMove,
     ChangeSeat,
     ChangeTable,
@@ -59,6 +60,7 @@ def creation(events: Sequence[Recorded]) -> CreateGame:
         created["visibility"],
         host,
         created.get("spectator_delay_seconds", 0),
+        created["sandbox"]["deal"] if "sandbox" in created else None,
     )
 
 
@@ -105,6 +107,8 @@ def _by_player(game: Game, events: Sequence[Recorded], index: int) -> Command | 
             )
         case "game.started":
             return StartGame(player)
+        case "clock.advanced":
+            return AdvanceClock(player, data["ahead_ms"], data["until_ms"])
         case "seat.resigned":
             return Resign(player)
         case "seat.back":

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ..events import BY_SEAT, CATALOGUE, PUBLIC, Recorded
 from ..randomness import commitment
 from ..registry import get
+from ..sandbox import secret_of
 from ..state import Game
 from .blind import BlindReplay
 from .chain import check_chain
@@ -105,6 +106,10 @@ def _check_commitment(events: Sequence[Recorded], secret: bytes | None, over: bo
         if over:
             return Check(COMMITMENT, False, "the end does not publish the secret", last.version)
         return Check(COMMITMENT, None, "the secret is published when the game is over")
+    sandbox = events[0].data.get("sandbox")
+    deal = sandbox.get("deal") if isinstance(sandbox, dict) else None
+    if isinstance(deal, str) and secret != secret_of(deal):
+        return Check(COMMITMENT, False, "the secret is not that of the deal's name", last.version)
     if commitment(secret, events[0].game_id) != committed:
         return Check(
             COMMITMENT, False, "the secret is not the one that was committed to", last.version

@@ -202,9 +202,10 @@ class Client:
     def delete(self, path: str, **more: Any) -> TestResponse:
         return self.send("DELETE", path, **more)
 
-    def register(self, name: str = "Anselm") -> Client:
+    def register(self, name: str = "Anselm", *, sandbox: bool = False) -> Client:
         """A new player's client."""
-        player = self.post("/v1/players", {"name": name}, expect=201).get_json()
+        body = {"name": name, "sandbox": True} if sandbox else {"name": name}
+        player = self.post("/v1/players", body, expect=201).get_json()
         return Client(self.app, player["token"], player["player_id"])
 
     def refused(self, answer: TestResponse, status: int, code: str) -> dict[str, Any]:

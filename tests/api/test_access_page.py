@@ -31,6 +31,8 @@ COLUMNS = (
     "another app for it",
 )
 METHODS = ("get", "post", "patch", "delete")
+FOR_ADMINS = ("PATCH /players/{player_id}/scopes", "POST /apps", "DELETE /apps/{app_id}")
+People = tuple[dict[str, Client], dict[str, str]]
 
 
 def _rows() -> list[list[str]]:
@@ -55,24 +57,36 @@ def test_every_operation_is_in_the_table_once() -> None:
 
 
 @pytest.fixture(scope="module")
-def people(app: Flask, opened: Services) -> tuple[dict[str, Client], dict[str, str]]:
+def people(app: Flask, opened: Services) -> People:
     """One of each kind, about a running private match; and what stands for its path parameters."""
+    return _people(app, opened)
+
+
+@pytest.fixture(scope="module")
+def sandbox(app: Flask, opened: Services) -> People:
+    """The same in the sandbox."""
+    return _people(app, opened, sandbox=True)
+
+
+def _people(
+    app: Flask, opened: Services, *, sandbox: bool = False, visibility: str = "private"
+) -> People:
     nobody = Client(app)
-    made = {"nobody": nobody, **{name: nobody.register(name) for name in ("stranger", "host")}}
+    made = {"nobody": nobody}
+    for name in ("stranger", "host", "seat", "auditor", "admin"):
+        made[name] = nobody.register(name, sandbox=sandbox)
     for name in ("auditor", "admin"):
-        made[name] = nobody.register(name)
         scope = {"auditor": "audit"}.get(name, name)
         assert opened.players.change_scope(made[name].player_id, scope, granted=True)
     keys = [auth.new_key(), auth.new_key()]
     for key in keys:
-        opened.apps.create("App", auth.token_hash(key))
+        opened.apps.create("App", auth.token_hash(key), sandbox=sandbox)
     made["app"] = Client(app, keys[0])
     player = made["app"].post("/v1/apps/me/players", {"name": "P"}, expect=201).get_json()
     player_id = player["player_id"]
     made["app for a seat"] = Client(app, keys[0], player_id, acts_for=player_id)
     made["another app for it"] = Client(app, keys[1], player_id, acts_for=player_id)
-    made["seat"] = nobody.register("seat")
-    table = Table.opened(made["host"], visibility="private", max_seats=4)
+    table = Table.opened(made["host"], visibility=visibility, max_seats=4)
     code = made["host"].post(f"{table.url}/invites", expect=201).get_json()["code"]
     for name in ("seat", "app for a seat"):
         made[name].post(f"{table.url}/seats", {"invite": code}, expect=201)
@@ -108,13 +122,63 @@ def people(app: Flask, opened: Services) -> tuple[dict[str, Client], dict[str, s
 
 
 @pytest.mark.parametrize("row", _rows(), ids=lambda row: str(row[0]).strip("`"))
-def test_who_may_call_what(
-    row: list[str], people: tuple[dict[str, Client], dict[str, str]]
-) -> None:
+def test_who_may_call_what(row: list[str], people: People) -> None:
     clients, values = people
     method, path = row[0].strip("`").split(" ")
     found = {column: _may(clients[column], method, path, values) for column in COLUMNS}
     assert found == dict(zip(COLUMNS, row[1:], strict=True))
+
+
+@pytest.mark.parametrize("row", _rows(), ids=lambda row: str(row[0]).strip("`"))
+def test_the_same_holds_within_the_sandbox_where_nobody_is_an_admin(
+    row: list[str], sandbox: People
+) -> None:
+    clients, values = sandbox
+    method, path = row[0].strip("`").split(" ")
+    expected = dict(zip(COLUMNS, row[1:], strict=True))
+    if f"{method} {path}" in FOR_ADMINS:
+        expected["admin"] = "403"
+    # Nobody and a key without a player are of no sandbox, so they see none of it.
+    own = [column for column in COLUMNS if column != "nobody"]
+    found = {column: _may(clients[column], method, path, values) for column in own}
+    assert found == {column: expected[column] for column in own}
+
+
+@pytest.fixture(scope="module", params=["public", "private"])
+def worlds(request: Any, app: Flask, opened: Services) -> list[People]:
+    """The real world and the sandbox, with a match in each."""
+    return [
+        _people(app, opened, sandbox=sandbox, visibility=request.param) for sandbox in (False, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in _rows() if "{game_id}" in row[0]],
+    ids=lambda row: str(row[0]).strip("`"),
+)
+@pytest.mark.parametrize("here", [0, 1], ids=["real", "sandbox"])
+def test_a_game_of_the_other_world_is_not_there(
+    row: list[str], here: int, worlds: list[People]
+) -> None:
+    clients, own = worlds[here]
+    values = {**worlds[1 - here][1], "player_id": own["player_id"]}
+    method, path = row[0].strip("`").split(" ")
+    for column, cell in zip(COLUMNS, row[1:], strict=True):
+        if column == "nobody" and here:
+            continue  # Without a token one is in the real world.
+        known = cell in ("400", "401") or column == "another app for it"
+        found = _may(clients[column], method, path, values)
+        assert found == (cell if known else "404"), column
+
+
+@pytest.mark.parametrize("here", [0, 1], ids=["real", "sandbox"])
+def test_a_player_of_the_other_world_is_not_there(here: int, worlds: list[People]) -> None:
+    clients, values = worlds[here]
+    path = "/players/{player_id}"
+    for column in ("stranger", "seat", "auditor", "admin", "app"):
+        assert _may(clients[column], "GET", path, worlds[1 - here][1]) == "404", column
+        assert _may(clients[column], "GET", path, values) == "yes", column
 
 
 def _may(client: Client, method: str, path: str, values: dict[str, str]) -> str:

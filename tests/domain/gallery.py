@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from domain.commands import ChangeSeat, ChangeTable, LeaveSeat, StartGame
+from domain.sandbox import secret_of
 
 from .games import RandomGame
 from .positions import PLAYERS, SECRET, Table, halleluja, lobby, vallelujah
@@ -81,10 +82,20 @@ def a_round_of_everything() -> Table:
     return table
 
 
+def a_sandbox_match() -> Table:
+    """Dealt by name; its clock is moved a little, and beyond a turn's end."""
+    table = lobby("vallelujah", 2, secret=secret_of("gallery"), deal="gallery")
+    table.do(StartGame(PLAYERS[0]))
+    table.advance(10_000)
+    table.advance(50_000)
+    table.expire()
+    return table
+
+
 def records() -> list[Table]:
     return [
         a_restless_lobby(), a_cancelled_lobby(), a_drawn_match(), an_abandoned_match(),
-        a_round_of_everything(),
+        a_round_of_everything(), a_sandbox_match(),
     ]  # fmt: skip
 
 

@@ -32,9 +32,13 @@ def salt(secret, version):
     return hmac.new(secret, f"salt:{version}".encode(), "sha256").hexdigest()[:32]
 
 
-def key(secret, game_id, *, purpose, round_number, n, seeds):
+def deal_secret(name):
+    return hashlib.sha256(f"abbot sandbox deal {name}".encode()).digest()
+
+
+def key(secret, game_id, *, purpose, round_number, n, seeds, sandbox_deal=None):
     named = {
-        "game_id": game_id,
+        **({"game_id": game_id} if sandbox_deal is None else {"deal": sandbox_deal}),
         "purpose": purpose,
         "round": round_number,
         "n": n,

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from domain.commands import (
+    AdvanceClock,
     ComeBack,
     Context,
     CreateGame,
@@ -158,6 +159,14 @@ class Table:
         assert turn is not None
         self.clock = to_micros(self.game.due_at) + 1
         return self.do(ExpireTurn(self.game.round, turn.number), after=0)
+
+    def advance(self, ms: int) -> list[Recorded]:
+        """The host moves the clock of a sandbox game, which then shows that."""
+        ahead = self.game.ahead_ms + ms
+        host = self.player(self.game.host or 0)
+        recorded = self.do(AdvanceClock(host, ahead, ahead), after=0)
+        self.clock += ms * 1000
+        return recorded
 
     def refused(self, command: Any) -> Refused:
         """Try `command`: it must be refused, and nothing may have changed."""

@@ -24,7 +24,7 @@ from .positions import dump, started
 CONTRACT = {
     "game.created": (
         "ruleset ruleset_version options turn_seconds max_seats visibility commitment",
-        "spectator_delay_seconds"),
+        "spectator_delay_seconds sandbox"),
     "seat.taken": ("seat", "player_id bot client_seed"),
     "seat.seeded": ("seat client_seed", ""),
     "seat.ready": ("seat", ""),
@@ -33,11 +33,12 @@ CONTRACT = {
     "game.started": ("seats", ""),
     "round.dealt": (
         "round first scores active away expired voids hands undealt salt turn",
-        "dealer turned_up"),
+        "dealer turned_up ahead_ms"),
     "round.won": ("round seat scores reason", ""),
     "round.void": ("round reason", ""),
     "turn.expired": ("seat due_at", ""),
     "turn.extended": ("seat seconds reason", ""),
+    "clock.advanced": ("ahead_ms until_ms", ""),
     "seat.away": ("seat", ""),
     "seat.back": ("seat", ""),
     "seat.resigned": ("seat", "turn"),

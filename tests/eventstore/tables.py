@@ -85,6 +85,7 @@ def open_table(
     visibility: str = "public",
     spectator_delay_seconds: int = 0,
     start: bool = True,
+    deal: str | None = None,
     **options: Any,
 ) -> Table:
     """A table with that many people and computer players, started unless told otherwise."""
@@ -97,6 +98,7 @@ def open_table(
             turn_seconds,
             visibility=visibility,
             spectator_delay_seconds=spectator_delay_seconds,
+            deal=deal,
         )
     )
     table = Table(executor, created.game.game_id, (*players, *(None for _ in bots)))

@@ -181,8 +181,12 @@ def test_pages_go_along_an_index(world: Any) -> None:
     with psycopg.connect(own.admin_url) as connection:
         connection.execute("SET enable_seqscan = off; SET enable_sort = off")
         for index, condition in (
-            ("games_public ", "visibility = 'public'"),
-            ("games_public_status", "visibility = 'public' AND status = 'lobby'"),
+            ("games_real_public ", "visibility = 'public' AND NOT sandbox"),
+            (
+                "games_real_public_status",
+                "visibility = 'public' AND status = 'lobby' AND NOT sandbox",
+            ),
+            ("games_sandbox", "visibility = 'public' AND sandbox"),
             ("games_status", "status = 'lobby'"),
         ):
             plan = connection.execute(
