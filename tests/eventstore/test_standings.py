@@ -186,3 +186,11 @@ def test_an_event_that_is_not_there_stops_the_count(house: House) -> None:
     finally:
         unguard(house.scratch)
         house.scratch.execute("DELETE FROM feed WHERE game_id = %s", (game_id,))
+
+
+def test_sandbox_matches_count_for_nobody(house: House) -> None:
+    table = open_table(house.executor, deal="first-steps")
+    players = seated(house, table)
+    house.executor.execute(table.game_id, Resign(players[0]))
+    house.catch_up()
+    assert [house.results(player) for player in players] == [(), ()]
