@@ -18,8 +18,11 @@ const keyed = Object.entries(paths).flatMap(([path, operations]) =>
     .map(([method]) => `${method.toUpperCase()} ${path}`),
 );
 
+// What has a default need not be sent.
+const options = { defaultNonNullable: false };
+
 await mkdir(here, { recursive: true });
-await writeFile(new URL("api.ts", here), astToString(await openapiTS(document)));
+await writeFile(new URL("api.ts", here), astToString(await openapiTS(document, options)));
 await writeFile(
   new URL("keyed.ts", here),
   `export const KEYED: ReadonlySet<string> = new Set(${JSON.stringify(keyed, null, 2)});\n`,

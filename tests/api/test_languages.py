@@ -183,7 +183,10 @@ def test_what_the_referee_finds_wrong_with_values(anna: Client) -> None:
 
 def test_before_any_view(nobody: Client) -> None:
     for path, detail in (
-        ("/v1/nowhere", "Diesen Pfad gibt es nicht."),
+        (
+            "/v1/nowhere",
+            "Diesen Pfad gibt es nicht, oder eine id darin ist nicht wie eine geschrieben.",
+        ),
         ("/v1/me", "Das braucht ein Token: Authorization: Bearer abbot_…"),
     ):
         assert _spoken(nobody.get(path, headers=DE), GERMAN)["detail"] == detail
