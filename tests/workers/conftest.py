@@ -37,7 +37,7 @@ class Nodes:
     started: list[Node] = field(default_factory=list)
     brokers: set[str] = field(default_factory=set)
 
-    def __call__(self, name: str, broker_url: str) -> Node:
+    def __call__(self, name: str, broker_url: str, **environment: str) -> Node:
         """A started node; `wait_until_up` when it has to take tasks."""
         settings = {
             "ABBOT_DATABASE_URL": self.database_url,
@@ -45,6 +45,7 @@ class Nodes:
             "ABBOT_WORKER_CONCURRENCY": "2",
             "ABBOT_WORKER_QUEUE": self.queue,
             "ABBOT_DATA": str(self.folder / "data"),
+            **environment,
         }
         node = Node(name, settings, self.folder / f"{name}.log")
         node.start()

@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -82,6 +83,40 @@ def test_two_nodes_settle_each_turn_once(matches: Matches, nodes: Nodes, broker_
     for node in nodes.started:
         assert "succeeded" in node.output()
         assert node.stop() == 0
+
+
+CLOCK = """
+import sys, time
+told, told_ns = time.time, time.time_ns
+time.time = lambda: told() + {seconds}
+time.time_ns = lambda: told_ns() + {seconds} * 10**9
+print("the clock is off by", round(time.time() - told()), file=sys.stderr)
+"""
+"""What a Python whose `PYTHONPATH` holds it as `sitecustomize` does first."""
+
+
+def test_clocks_that_are_minutes_apart_change_nothing(
+    matches: Matches, nodes: Nodes, broker_url: str, tmp_path: Path
+) -> None:
+    for name, seconds in (("slow", -420), ("fast", 420)):
+        folder = tmp_path / f"clock-{name}"
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(CLOCK.format(seconds=seconds))
+        nodes(name, broker_url, PYTHONPATH=str(folder))
+    for node, seconds in zip(nodes.started, (-420, 420), strict=True):
+        node.wait_until_up()
+        assert f"the clock is off by {seconds}" in node.output()
+    played = matches.several(20)
+    assert worst(played, "two nodes whose clocks are 14 minutes apart", 2) < PROMPT
+    assert min(each.late for match in played for each in match.expiries()) >= 0
+    # Each by itself, too: when it looks and what it claims is no matter of its clock.
+    slow, fast = nodes.started
+    for stopped, left in ((slow, fast), (fast, slow)):
+        assert stopped.stop() == 0
+        before = max(len(match.expiries()) for match in played)
+        assert worst(played, f"only {left.name}, whose clock is wrong", before + 1) < PROMPT
+        stopped.start()
+        stopped.wait_until_up()
 
 
 def test_a_pool_process_is_killed_again_and_again(
