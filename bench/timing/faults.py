@@ -157,9 +157,15 @@ def measure() -> dict[str, Figure]:
         noted = json.loads((everything.folder / "run" / "up.json").read_text())
         matches = Matches(noted["ABBOT_DATABASE_URL"], noted["ABBOT_OWNER_DATABASE_URL"])
         began = matches.now()
+        moments: list[int] = []
         for name, fault in FAULTS.items():
-            figures |= _under(name, fault, everything, matches)
-        least = _least_time(matches, began)
+
+            def noted(all_: Installation, fault: Callable[[Installation], None] = fault) -> None:
+                moments.append(time.time_ns() // 1000)
+                fault(all_)
+
+            figures |= _under(name, noted, everything, matches)
+        least = _least_time(matches, began, moments)
         print(f"no turn of {TURN_SECONDS} s had less than {least:.3f} s in which to move")
         figures["least time of a turn"] = at_least(round(least, 3), TURN_SECONDS)
     return figures
@@ -214,9 +220,16 @@ def _behind(matches: Matches) -> int:
     return int(str(rows[0][0]))
 
 
-def _least_time(matches: Matches, since: str) -> float:
-    """The shortest time for which a turn that expired since then could have been moved in."""
-    outages = [(to_micros(str(a)), to_micros(str(b))) for a, b in matches.run(OUTAGES)]
+def _least_time(matches: Matches, since: str, faults: list[int]) -> float:
+    """The shortest time for which a turn that expired since then could have been moved in.
+
+    An outage is noted as beginning at the last sign of life before it. What was lost began with
+    the fault; `faults` are their moments in microseconds, as this machine's clock is the database's.
+    """
+    outages = [
+        (max([a, *(moment for moment in faults if a <= moment < b)]), b)
+        for a, b in ((to_micros(str(a)), to_micros(str(b))) for a, b in matches.run(OUTAGES))
+    ]
     least = math.inf
     for game_id in {str(row[0]) for row in matches.run(EXPIRED, (since,))}:
         began = 0
