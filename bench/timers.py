@@ -83,14 +83,15 @@ def _measure(database: Server, given: argparse.Namespace, figures: dict[str, Fig
                 figures[f"due per second ({label})"] = at_least(round(rate), given.rate)
                 figures[f"p99 ({label})"] = at_most(round(found.quantile(0.99), 3), 0.25)
                 figures[f"twice ({label})"] = at_most(found.twice, 0)
-        if given.burst:
-            matches.end()
-            with _node(database, urls["valkey"]) as node:
-                node.wait_until_ready()
-                seconds, found = _burst(matches, given.burst)
-            print(f"{given.burst} due at once: settled within {seconds:.2f} s, {found.twice} twice")
-            figures[f"{given.burst} at once"] = at_most(round(seconds, 2), 5.0)
-            figures["twice (at once)"] = at_most(found.twice, 0)
+            if given.burst:
+                matches.end()
+                with _node(database, url) as node:
+                    node.wait_until_ready()
+                    seconds, found = _burst(matches, given.burst)
+                label = f"{given.burst} at once ({name})"
+                print(f"{label}: settled within {seconds:.2f} s, {found.twice} twice")
+                figures[label] = at_most(round(seconds, 2), 5.0)
+                figures[f"twice ({label})"] = at_most(found.twice, 0)
 
 
 @contextlib.contextmanager

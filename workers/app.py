@@ -11,7 +11,7 @@ import logging
 import warnings
 
 from celery import Celery
-from celery.exceptions import CPendingDeprecationWarning
+from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 from celery.signals import setup_logging
 from kombu import Exchange, Queue
 
@@ -97,4 +97,7 @@ def configure_logs(loglevel: int | str, **_: object) -> None:
             logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
+# A worker of root would say so in lines that are no JSON, before logs are set up. It warns because
+# messages could be programs elsewhere; ours are JSON.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 app = make_app(Settings.from_env(), queue_name())

@@ -224,7 +224,7 @@ def _least_time(matches: Matches, since: str, faults: list[int]) -> float:
     """The shortest time for which a turn that expired since then could have been moved in.
 
     An outage is noted as beginning at the last sign of life before it. What was lost began with
-    the fault; `faults` are their moments in microseconds, as this machine's clock is the database's.
+    the fault; `faults` are their moments in microseconds, by the clock that the database has, too.
     """
     outages = [
         (max([a, *(moment for moment in faults if a <= moment < b)]), b)

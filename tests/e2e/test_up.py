@@ -174,6 +174,8 @@ def test_starts_survives_and_finds_its_data_again(data: Path, port: int) -> None
     for secret in json.loads((data / "secrets.json").read_text()).values():
         assert secret not in everything + up.told()
     assert player["token"] not in everything
+    for name in ("api", "worker"):
+        assert [line for line in third.log(name).splitlines() if line[:1] != "{"] == []
 
 
 def test_taken_port_is_told_at_once(data: Path, port: int) -> None:
