@@ -40,11 +40,13 @@ MOST_LEFT_OUT = 5
 @dataclass(slots=True)
 class Settled:
     """What became of a batch: turns that have expired, those that have got time back, those that
-    are neither due nor owed anything, and those that are left to be settled one by one."""
+    are neither due nor owed anything, those that no longer run, whose deadlines are removed, and
+    those that are left to be settled one by one."""
 
     expired: list[tuple[DueTurn, Outcome]] = field(default_factory=list)
     extended: list[DueTurn] = field(default_factory=list)
     idle: list[DueTurn] = field(default_factory=list)
+    stale: list[DueTurn] = field(default_factory=list)
     left: list[DueTurn] = field(default_factory=list)
 
 
@@ -58,18 +60,22 @@ def expire(executor: Executor, dues: Iterable[DueTurn]) -> Settled:
     waiting: list[tuple[DueTurn, Loaded]] = []
     positions = _positions(executor, {due.game_id: due for due in dues}.values())
     for due, loaded in positions:
-        if loaded is not None and runs(loaded.game, due.round, due.turn):
+        if loaded is None:
+            settled.left.append(due)
+        elif runs(loaded.game, due.round, due.turn):
             waiting.append((due, loaded))
         else:
-            settled.left.append(due)
+            settled.stale.append(due)
+    if settled.stale:
+        executor.store.drop_deadlines((due.game_id, due.round, due.turn) for due in settled.stale)
     if waiting:
         _settle(executor, waiting, settled)
     return settled
 
 
 def _positions(executor: Executor, dues: Iterable[DueTurn]) -> list[tuple[DueTurn, Loaded | None]]:
-    """Each turn with a position in which it runs, if one is known or found. What this process has
-    seen last is good enough: the append tells whether it is the newest."""
+    """Each turn with a position in which it runs, if this process has seen one last: the append
+    tells whether that is the newest. Else with the newest position, if that is found."""
     store = executor.store
     known: dict[str, Loaded] = {}
     ordered = sorted(dues, key=lambda due: due.game_id)

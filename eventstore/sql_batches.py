@@ -32,3 +32,11 @@ FROM unnest(%(game_ids)s::uuid[], %(kinds)s::text[], %(rounds)s::int[], %(turns)
 WHERE d.game_id = given.game_id AND d.kind = given.kind AND d.round = given.round
     AND d.turn = given.turn
 """
+
+DROP_MANY: LiteralString = """
+DELETE FROM deadlines d
+USING unnest(%(game_ids)s::uuid[], %(rounds)s::int[], %(turns)s::int[])
+    AS given(game_id, round, turn)
+WHERE d.game_id = given.game_id AND d.kind = 'turn' AND d.round = given.round
+    AND d.turn = given.turn
+"""

@@ -11,7 +11,7 @@ from domain.events import Event, Recorded
 from domain.evolution import AnyEvent
 from domain.game import Game, evolve, fold, fold_round
 
-from . import sql
+from . import sql, sql_batches
 from .appending import APPENDED, Append, Appended
 from .database import Database
 from .errors import Archived, Broken
@@ -271,6 +271,12 @@ class Store:
         """Remove a deadline of a turn that no longer runs."""
         parameters = {"game_id": game_id, "kind": kind, "round": round_number, "turn": turn}
         self.database.run(sql.DROP_DEADLINE, parameters)
+
+    def drop_deadlines(self, turns: Iterable[tuple[str, int, int]]) -> None:
+        """Remove the deadlines of turns `(game_id, round, turn)` that no longer run."""
+        game_ids, rounds, numbers = zip(*turns, strict=True)
+        parameters = {"game_ids": [*game_ids], "rounds": [*rounds], "turns": [*numbers]}
+        self.database.run(sql_batches.DROP_MANY, parameters)
 
 
 def _record(row: Row) -> Record:

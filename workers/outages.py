@@ -38,7 +38,7 @@ def give_back(resources: Resources) -> None:
                 return
             for _, outcome in settled.expired:
                 figures.observe_expiry(outcome.events)
-            for turn in settled.left:
+            for turn in (*settled.left, *settled.stale):
                 try:
                     executor.give_back(turn.game_id)
                 except Exception as error:

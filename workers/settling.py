@@ -89,7 +89,7 @@ def _together(executor: Executor, dues: list[DueTurn], tally: Counter[str]) -> l
         figures.observe_expiry(outcome.events)
         _count(tally, due, "settled")
         done.add(due)
-    for due in result.extended:
+    for due in (*result.extended, *result.stale):
         _count(tally, due, "stale")
         done.add(due)
     return [due for due in dues if due not in done]

@@ -108,8 +108,8 @@ class Timer(NodeThread):
         fresh = [due_turn(row) for row in claimed if not row.reclaimed]
         if fresh and not self._offer(batches(fresh, self._processes)):
             own = [*fresh, *own]
-        if own:
-            self._settle(own)
+        for start in range(0, len(own), BATCH_ROWS):
+            self._settle(own[start : start + BATCH_ROWS])
         return 0.0 if len(claimed) >= CLAIM_ROWS else SPACING_SECONDS
 
     def _tell(self, *, waits: bool) -> None:

@@ -133,6 +133,28 @@ def test_whoever_moved_in_time_is_left_alone(
     assert [expiries(table) for table in played] == [2, 1, 2]
 
 
+def test_turns_that_no_longer_run_are_told_apart_and_their_rows_removed(
+    scratch: Scratch, player: Executor, worker: Executor
+) -> None:
+    played = tables(player, 4)
+    scratch.advance(61)
+    dues = [running(table) for table in played]
+    batches.expire(worker, dues[:2])
+    player.execute(played[1].game_id, MakeMove(played[1].mover(), played[1].a_move()))
+    leftover = dues[0]
+    scratch.execute(
+        "UPDATE deadlines SET round = %s, turn = %s WHERE game_id = %s AND kind = 'turn'",
+        (leftover.round, leftover.turn, leftover.game_id),
+    )
+    settled = batches.expire(worker, dues)
+    assert settled.stale == dues[:2]
+    assert {due for due, _ in settled.expired} == set(dues[2:])
+    assert settled.left == settled.idle == []
+    assert [expiries(table) for table in played] == [1] * 4
+    kept = {game_id for (game_id,) in scratch.execute("SELECT game_id::text FROM deadlines")}
+    assert kept == {table.game_id for table in played[1:]}, "only what no turn has is removed"
+
+
 def test_what_is_not_due_is_not_touched(
     scratch: Scratch, player: Executor, worker: Executor
 ) -> None:

@@ -102,6 +102,14 @@ def test_without_a_broker_the_node_settles_itself() -> None:
     assert pool.settled == [DueTurn("g1", "turn", 1, 1), DueTurn("g2", "turn", 1, 1)]
 
 
+def test_what_the_node_settles_itself_is_done_in_batches_too() -> None:
+    done: list[int] = []
+    rows = Rows([Row(f"g{n}") for n in range(2 * BATCH_ROWS + 1)])
+    timer = Timer(lambda: rows, lambda _: False, lambda dues: done.append(len(dues)), processes=2)
+    timer.tick()
+    assert done == [BATCH_ROWS, BATCH_ROWS, 1], "the first need not wait for the last"
+
+
 def test_a_row_that_was_lost_on_its_way_is_settled_by_who_claims_it_again() -> None:
     pool = Pool()
     pool.timer(Rows([Row("lost", reclaimed=True), Row("new")])).tick()
