@@ -134,6 +134,9 @@ class Connection(gevent.socket.socket):  # type: ignore[misc]
 class HttpWorker(GeventWorker):
     """Serves HTTP; one process with many greenlets."""
 
+    wsgi: Any = None
+    """The application, once it is loaded; a process may be told to stop before."""
+
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self._idle: set[Connection] = set()
@@ -154,7 +157,8 @@ class HttpWorker(GeventWorker):
         # Imported as late as the heartbeat, and for the same reason.
         from api import services
 
-        services.stop(self.wsgi)
+        if self.wsgi is not None:
+            services.stop(self.wsgi)
         for connection in list(self._idle):
             connection.linger_seconds = HURRIED_LINGER_SECONDS
             connection.end_reading()

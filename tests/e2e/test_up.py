@@ -175,8 +175,9 @@ def test_starts_survives_and_finds_its_data_again(data: Path, port: int) -> None
         assert secret not in everything + up.told()
     assert player["token"] not in everything
     # Celery says in plain words that it was told to stop.
-    others = [line for line in third.log("worker").splitlines() if line and line[:1] != "{"]
-    assert [line for line in others if not line.startswith("worker: ")] == []
+    for name in ("api", "worker"):
+        others = [line for line in third.log(name).splitlines() if line and line[:1] != "{"]
+        assert [line for line in others if not line.startswith("worker: ")] == []
 
 
 def test_taken_port_is_told_at_once(data: Path, port: int) -> None:

@@ -39,6 +39,7 @@ GameEvent = (
     | models.RoundVoidEvent
     | models.TurnExpiredEvent
     | models.TurnExtendedEvent
+    | models.ClockAdvancedEvent
     | models.SeatAwayEvent
     | models.SeatBackEvent
     | models.SeatResignedEvent
