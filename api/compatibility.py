@@ -19,7 +19,8 @@ _UPPER = ("maximum", "maxLength", "maxItems", "exclusiveMaximum")
 
 def breaking_changes(old: Document, new: Document) -> list[str]:
     """Each change that breaks, as a sentence that begins with where it is; none: compatible."""
-    return list(dict.fromkeys(_Comparison(old, new).paths()))
+    comparison = _Comparison(old, new)
+    return list(dict.fromkeys([*comparison.paths(), *comparison.webhooks()]))
 
 
 class _Comparison:
@@ -38,6 +39,22 @@ class _Comparison:
                     yield f"{where}: the operation is gone"
                 else:
                     yield from self._operation(where, item, newer, method)
+
+    def webhooks(self) -> Iterator[str]:
+        """The same of the calls that the server makes: what they say is given."""
+        for name, item in self.old.get("webhooks", {}).items():
+            where, newer = f"webhook {name}", self.new.get("webhooks", {}).get(name)
+            if newer is None:
+                yield f"{where}: it is gone"
+                continue
+            old, new = item["post"], newer["post"]
+            had, has = self._named(self.old, {}, old), self._named(self.new, {}, new)
+            for _, header in had.keys() - has.keys():
+                yield f"{where}: the header {header} is gone"
+            before, after = (each["requestBody"]["content"] for each in (old, new))
+            for media, content in before.items():
+                newest = after.get(media, {}).get("schema", {})
+                yield from self._schema(f"{where} body", content["schema"], newest, sent=False)
 
     def _operation(self, where: str, old_item: Node, new_item: Node, method: str) -> Iterator[str]:
         old, new = old_item[method], new_item[method]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 Document = dict[str, Any]
@@ -11,6 +11,42 @@ Document = dict[str, Any]
 METHODS = ("get", "post", "patch", "put", "delete")
 REQUEST_ID = "X-Request-Id"
 _COMPONENT = "#/components/{}/{}"
+
+
+def add_webhooks(document: Document, messages: dict[str, str], headers: Iterable[str]) -> None:
+    """Describe the calls that the server makes: `messages` are the components by type of message,
+    `headers` the parameters that each call carries."""
+    document["webhooks"] = {
+        type_: {
+            "post": {
+                "operationId": f"receive{name.removesuffix('Message')}",
+                "summary": document["components"]["schemas"][name]["description"],
+                "description": _CALL,
+                "tags": ["webhooks"],
+                "security": [],
+                "parameters": [reference("parameters", header) for header in headers],
+                "requestBody": {
+                    "required": True,
+                    "content": {"application/json": {"schema": reference("schemas", name)}},
+                },
+                "responses": {status: {"description": told} for status, told in _REPLIES.items()},
+            }
+        }
+        for type_, name in messages.items()
+    }
+
+
+_CALL = (
+    "Abbot calls the URL of each webhook that is to be told of this. Check the signature "
+    "(Standard Webhooks), answer any 2xx within 10 seconds, and work afterwards. A message can "
+    "come twice, with the same `webhook-id`, and messages can overtake each other."
+)
+_REPLIES = {
+    "204": "It is taken, as with any 2xx. Nobody reads a body.",
+    "410": "The webhook is disabled at once, and what waits for it is given up.",
+    "503": "It is sent again later, as after anything but a 2xx; not before `Retry-After`, which "
+    "is heeded with 429 as well.",
+}
 
 
 def finish(document: Document, examples: dict[str, Any]) -> None:
@@ -151,6 +187,9 @@ def _add_examples(document: Document, examples: dict[str, Any]) -> None:
         if name in examples["requests"]:
             for content in operation.get("requestBody", {}).get("content", {}).values():
                 content["example"] = examples["requests"][name]
+    for type_, message in examples.get("messages", {}).items():
+        for content in document["webhooks"][type_]["post"]["requestBody"]["content"].values():
+            content["example"] = message
     for answer in document["components"]["responses"].values():
         for content in answer["content"].values():
             content["examples"] = {

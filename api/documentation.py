@@ -23,6 +23,7 @@ from .auth import Access
 from .negotiation import NDJSON
 from .operation import Answer, Operation
 from .schemas import events as event_schemas
+from .schemas.messages import MESSAGES
 from .schemas.problems import Problem
 
 TITLE = "Abbot"
@@ -88,7 +89,38 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "and `-`. Anything else is not taken up.",
         "schema": {"type": "string"},
     },
+    "WebhookId": {
+        "in": "header",
+        "name": "webhook-id",
+        "description": "Names the message; the same whenever it is sent again.",
+        "required": True,
+        "schema": {"type": "string", "format": "uuid"},
+    },
+    "WebhookTimestamp": {
+        "in": "header",
+        "name": "webhook-timestamp",
+        "description": "When this call was made, in seconds since 1970. Refuse what is more than "
+        "five minutes from your own clock.",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^[0-9]+$", "examples": ["1772366400"]},
+    },
+    "WebhookSignature": {
+        "in": "header",
+        "name": "webhook-signature",
+        "description": "One or more of `v1,` and base64, with spaces between: HMAC-SHA256 with the "
+        "webhook's secret over `webhook-id`, `.`, `webhook-timestamp`, `.` and the body as it "
+        "came. One that fits is enough; for a day after a rotation there are two.",
+        "required": True,
+        "schema": {
+            "type": "string",
+            "pattern": "^v1,[0-9A-Za-z+/]{43}=( v1,[0-9A-Za-z+/]{43}=)*$",
+            "examples": ["v1,Zm9sbG93IHRoZSBzcGVjLCBub3QgdGhpcyB0ZXh0LiA="],
+        },
+    },
 }
+
+WEBHOOK_HEADERS = ("WebhookId", "WebhookTimestamp", "WebhookSignature")
+"""Of PARAMETERS those that a call of a webhook carries."""
 
 HEADERS: dict[str, dict[str, Any]] = {
     "Content-Language": {
@@ -244,15 +276,18 @@ def openapi(app: Flask) -> dict[str, Any]:
     for item in document["paths"].values():
         for parameter in item.get("parameters", []):
             parameter["description"] = _PATH_PARAMETERS[parameter["name"]]
+    messages = {type_: schema.__name__ for type_, schema in MESSAGES.items()}
+    documents.add_webhooks(document, messages, WEBHOOK_HEADERS)
     documents.finish(document, json.loads(EXAMPLES.read_bytes()))
     components = document["components"]
     document["components"] = {kind: components[kind] for kind in sorted(components)}
     document["components"]["schemas"] = dict(sorted(components["schemas"].items()))
-    return {
-        name: document[name]
-        for name in ("openapi", "info", "servers", "security", "tags", "paths", "components")
-        if name in document
-    }
+    return {name: document[name] for name in _MEMBERS if name in document}
+
+
+_MEMBERS = (
+    "openapi", "info", "servers", "security", "tags", "paths", "webhooks", "components",
+)  # fmt: skip
 
 
 def to_yaml(document: dict[str, Any]) -> str:
@@ -297,7 +332,7 @@ def _register_components(spec: APISpec) -> None:
     for name, parameter in PARAMETERS.items():
         spec.components.parameter(name, parameter["in"], parameter)
     lines = (event_schemas.OtherEvent, event_schemas.ExportSigned)
-    for schema in (*event_schemas.VARIANTS.values(), *lines):
+    for schema in (*event_schemas.VARIANTS.values(), *lines, *MESSAGES.values()):
         spec.components.schema(schema.__name__, schema=schema)
     spec.components.schema("GameEvent", _event_union())
     spec.components.schema("Problem", schema=Problem)

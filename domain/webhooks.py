@@ -60,6 +60,11 @@ def message(type_: str, event: Recorded, seat: int, player_id: str) -> dict[str,
     return {"type": type_, "timestamp": event.at, "data": data}
 
 
+def ping_message(webhook_id: str, at: str) -> dict[str, Any]:
+    """The message that says nothing, made at the time `at`."""
+    return {"type": PING, "timestamp": at, "data": {"webhook_id": webhook_id}}
+
+
 def _ending(event: Recorded) -> dict[str, Any]:
     status, outcome = ENDINGS[event.type]
     result: dict[str, Any] = {"outcome": outcome, "reason": event.data["reason"]}

@@ -18,7 +18,7 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from domain.events import Event
-from domain.webhooks import PING, message, messages, parties
+from domain.webhooks import PING, message, messages, parties, ping_message
 
 from . import sql
 from . import sql_webhooks as statements
@@ -337,8 +337,7 @@ def _held(claimed: Claimed) -> dict[str, Any]:
 def _due(webhook_id: str, row: Row) -> Due:
     delivery_id, type_, _, _, seat, player_id, tries, created_at, body, hash_, before = row
     if type_ == PING:
-        payload = {"type": PING, "timestamp": created_at, "data": {"webhook_id": webhook_id}}
-        return Due(delivery_id, tries, payload)
+        return Due(delivery_id, tries, ping_message(webhook_id, created_at))
     if body is None:
         return Due(delivery_id, tries, None)
     prev_hash = ZERO_HASH if before is None else before.hex()

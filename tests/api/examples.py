@@ -20,6 +20,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from api.services import open_services
+from domain.webhooks import PING, message, messages, ping_message
 from eventstore import ids, invites, opening
 from tests.api.client import Client, document, template_of
 from tests.databases import Scratch
@@ -67,6 +69,8 @@ class Recorder:
     answers: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     requests: dict[str, Any] = field(default_factory=dict)
     problems: dict[str, dict[str, Any]] = field(default_factory=dict)
+    messages: dict[str, Any] = field(default_factory=dict)
+    """Of each type, as webhooks are sent it."""
 
     def note(self, method: str, path: str, sent: Any, answer: TestResponse) -> None:
         status = str(answer.status_code)
@@ -93,6 +97,7 @@ class Recorder:
                 for status, codes in sorted(self.problems.items())
             },
             "requests": dict(sorted(self.requests.items())),
+            "messages": dict(sorted(self.messages.items())),
         }
         stable: dict[str, Any] = Stable(found).of(found)
         return stable
@@ -208,7 +213,24 @@ def walk(app: Flask, away: Flask, scratch: Scratch, monkeypatch: pytest.MonkeyPa
     for url in _played(anselm, berta, clara, lobby):
         _looked_at(anselm, url)
     _audited(anselm, clara, lobby, scratch)
+    _messages(app, recorder, anselm)
     return recorder
+
+
+def _messages(app: Flask, recorder: Recorder, anselm: Walker) -> None:
+    """What a webhook of Anselm's is told of the match that is over."""
+    over = anselm.get("/v1/games", query="status=finished&mine=true").get_json()["items"][0]
+    seat = next(
+        each["seat"] for each in over["seats"] if each["player"]["player_id"] == anselm.player_id
+    )
+    webhook_id = anselm.get("/v1/me/webhooks").get_json()["items"][0]["webhook_id"]
+    recorder.messages[PING] = ping_message(webhook_id, over["updated_at"])
+    events = open_services(app).store.events(over["game_id"])
+    started = next(event.version for event in events if event.type == "game.started")
+    for event in events[started:]:
+        for type_ in messages(event, seat):
+            told = message(type_, event, seat, anselm.player_id)
+            recorder.messages.setdefault(type_, told)
 
 
 def _service(nobody: Walker, away: Flask, recorder: Recorder) -> None:

@@ -114,6 +114,15 @@ BREAKING: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         ),
         "query as: a new parameter is required",
     ),
+    "webhook": (lambda d: d["webhooks"].pop("game.over"), "webhook game.over: it is gone"),
+    "header of a webhook": (
+        lambda d: d["webhooks"]["ping"]["post"]["parameters"].pop(),
+        "webhook ping: the header webhook-signature is gone",
+    ),
+    "what a webhook is told": (
+        lambda d: _schema("TurnBegunMessageData")(d)["properties"].pop("turn"),
+        "TurnBegunMessageData (given).turn: is gone",
+    ),
     "values of an answer": (
         lambda d: _schema("CardPlayedEventType")(d).update(enum=["card.played", "card.laid"]),
         "CardPlayedEventType (given): its values were card.played",

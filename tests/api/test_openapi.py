@@ -7,6 +7,7 @@ import keyword
 import re
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 import yaml
@@ -17,7 +18,10 @@ from api.command import openapi
 from api.problems import KINDS, MEDIA_TYPE
 from api.schemas.events import component_name
 from domain.events import CATALOGUE, PUBLIC
+from domain.webhooks import PING, SUBJECTS, message, messages, ping_message
 from tests.api.client import ITSELF, PAGES, Client, document, faults
+from tests.domain.games import RandomGame
+from tests.domain.verification.records import play_out
 
 METHODS = ("get", "post", "put", "patch", "delete")
 # Words that some target language keeps for itself, or that its standard library makes its own.
@@ -289,6 +293,45 @@ def test_every_body_has_an_example_that_fits_its_schema() -> None:
             pointer = ("paths", path, method, "requestBody", "content", media, "schema")
             assert "example" in content, (operation["operationId"], "see tests/api/examples.py")
             assert not faults(pointer, content["example"])
+
+
+def test_every_message_of_webhooks_is_described() -> None:
+    sent = document()["webhooks"]
+    assert set(sent) == {*SUBJECTS, PING}
+    ids = {operation["operationId"] for _, _, operation in operations()}
+    for type_, item in sent.items():
+        ((method, call),) = item.items()
+        assert method == "post"
+        assert call["summary"]
+        assert call["description"]
+        assert call["operationId"] not in ids
+        assert call["security"] == []
+        headers = [_resolved(each) for each in call["parameters"]]
+        assert [each["name"] for each in headers] == [
+            "webhook-id", "webhook-timestamp", "webhook-signature"
+        ]  # fmt: skip
+        assert all(each["required"] and each["in"] == "header" for each in headers)
+        content = call["requestBody"]["content"]["application/json"]
+        assert set(content["schema"]) == {"$ref"}
+        pointer = ("webhooks", type_, "post", "requestBody", "content", "application/json")
+        assert not faults((*pointer, "schema"), content["example"])
+        assert content["example"]["type"] == type_
+
+
+@pytest.mark.parametrize("ruleset", ["halleluja", "vallelujah"])
+def test_every_message_of_a_match_fits_its_schema(ruleset: str) -> None:
+    events = play_out(RandomGame(ruleset, 3, {}, seed="messages"))
+    seen = set()
+    for event in events:
+        for type_ in messages(event, 1):
+            pointer = ("webhooks", type_, "post", "requestBody", "content", "application/json")
+            wrong = faults((*pointer, "schema"), message(type_, event, 1, str(UUID(int=7))))
+            assert not wrong, (type_, event.type, wrong)
+            seen.add(type_)
+    assert seen == set(SUBJECTS)
+    told = ping_message(str(UUID(int=8)), events[0].at)
+    pointer = ("webhooks", PING, "post", "requestBody", "content", "application/json", "schema")
+    assert not faults(pointer, told)
 
 
 def _name(schema: dict[str, str]) -> str:

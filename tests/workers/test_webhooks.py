@@ -30,6 +30,7 @@ from eventstore.sealing import Sealer
 from eventstore.settings import Settings
 from eventstore.store import Store
 from eventstore.webhooks import Delivery, Owner, Webhook, Webhooks
+from tests.api.client import faults
 from tests.databases import Scratch
 from tests.eventstore.tables import Table, open_table
 from tests.workers.conftest import Nodes
@@ -531,6 +532,11 @@ def test_an_app_is_told_of_each_of_its_players_by_itself(hooks: Hooks, server: R
     # The player's own is called as well, and a rival hears of nothing.
     assert {each.status for each in hooks.of(own)} == {"delivered"}
     assert not hooks.of(rivals)
+    # All that is sent is what the document says.
+    for each in server.received:
+        body = ("requestBody", "content", "application/json", "schema")
+        wrong = faults(("webhooks", each.message["type"], "post", *body), each.message)
+        assert not wrong, (each.message, wrong)
     # Each message once, of whom it is about.
     assert len(told) == len(hooks.of(webhook)) == len({each.id for each in told})
 
