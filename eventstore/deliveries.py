@@ -174,6 +174,7 @@ class Claimed(NamedTuple):
     webhook_id: str
     owner_kind: str
     claim: int
+    slow: bool
     url: str
     secret: bytes
     old_secret: bytes | None

@@ -214,7 +214,7 @@ WHERE webhook_id IN (
         ORDER BY due_at LIMIT %(limit)s
     )
     AND enabled AND due_at <= %(now)s::timestamptz AND claimed_until < %(now)s::timestamptz
-RETURNING webhook_id::text, owner_kind, claims, url, secret,
+RETURNING webhook_id::text, owner_kind, claims, slow, url, secret,
     CASE WHEN old_secret_until > %(now)s::timestamptz THEN old_secret END
 """
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -27,6 +28,10 @@ TURN_SECONDS = 5.0
 
 SLOW_SECONDS = 2.0
 """One that takes longer to answer counts as slow."""
+
+APP_AT_ONCE = 8
+"""So many messages at a time are sent to an app's webhook, which is told of many games, once it has
+taken one; not while it is slow or fails. A player's gets one after the other."""
 
 LONGEST_SLEEP_SECONDS = 1.0
 """A message that another node made due is seen this much later at the latest."""
@@ -150,24 +155,38 @@ class Sender:
         except Unsealable:
             log.error("The secret of the webhook %s cannot be read.", claimed.webhook_id)
             return
-        for due in deliveries.due(claimed.webhook_id):
+        for part in _parts(claimed, deliveries.due(claimed.webhook_id)):
             if self._stopping.is_set() or time.monotonic() - began > self._turn_seconds:
                 break
-            state = self._send(deliveries, claimed, secrets, due)
-            if state is None:
+            states = self._send_all(deliveries, claimed, secrets, part)
+            known = [state for state in states if state is not None]
+            if len(known) < len(states):
                 return
-            if not state.enabled:
+            if not all(state.enabled for state in known):
                 break
-            if state.failures:
+            failed = [state for state in known if state.failures]
+            if failed:
                 deliveries.disable_if_too_much_waits(claimed)
-                pause = min(2.0 ** min(state.failures, 20), LONGEST_PAUSE_SECONDS)
-                deliveries.release(claimed, max(pause, state.rest))
+                failures = min(state.failures for state in failed)
+                pause = min(2.0 ** min(failures, 20), LONGEST_PAUSE_SECONDS)
+                deliveries.release(claimed, max(pause, *(state.rest for state in failed)))
                 return
         deliveries.release(claimed)
 
     def _secrets(self, claimed: Claimed) -> list[bytes]:
         sealed = [claimed.secret, claimed.old_secret]
         return [self._sealer.open(each, claimed.webhook_id) for each in sealed if each is not None]
+
+    def _send_all(
+        self, deliveries: Deliveries, claimed: Claimed, secrets: list[bytes], part: list[Due]
+    ) -> list[State | None]:
+        """Send some messages at the same time."""
+        if len(part) == 1:
+            return [self._send(deliveries, claimed, secrets, part[0])]
+        with ThreadPoolExecutor(len(part), "abbot-webhook") as threads:
+            return list(
+                threads.map(lambda due: self._send(deliveries, claimed, secrets, due), part)
+            )
 
     def _send(
         self, deliveries: Deliveries, claimed: Claimed, secrets: list[bytes], due: Due
@@ -199,3 +218,11 @@ class Sender:
             slow=reply.seconds > SLOW_SECONDS,
             least_wait=reply.retry_after,
         )
+
+
+def _parts(claimed: Claimed, waiting: list[Due]) -> Iterator[list[Due]]:
+    """What is sent at the same time. The first message alone: it shows whether it is taken."""
+    yield from ([due] for due in waiting[:1])
+    at_once = APP_AT_ONCE if claimed.owner_kind == "app" and not claimed.slow else 1
+    for start in range(1, len(waiting), at_once):
+        yield waiting[start : start + at_once]

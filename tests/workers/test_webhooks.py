@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from tests.workers.servers import wait_for
 from workers.following import FeedService
 from workers.posting import Poster
 from workers.resources import Resources
-from workers.sending import Sender
+from workers.sending import APP_AT_ONCE, Sender
 
 
 class Hooks:
@@ -518,6 +519,8 @@ def test_an_app_is_told_of_each_of_its_players_by_itself(hooks: Hooks, server: R
     hooks.settle()
     secret = hooks.secrets[webhook.webhook_id][0]
     told = [each for each in server.received if verified(each, secret)]
+    # They can overtake each other.
+    told.sort(key=lambda each: each.message["data"]["version"])
     events = table.events()
     for seat, player in enumerate(players, 1):
         mine = [each.message for each in told if each.message["data"]["player_id"] == player]
@@ -539,6 +542,64 @@ def test_an_app_is_told_of_each_of_its_players_by_itself(hooks: Hooks, server: R
         assert not wrong, (each.message, wrong)
     # Each message once, of whom it is about.
     assert len(told) == len(hooks.of(webhook)) == len({each.id for each in told})
+
+
+def test_an_app_is_sent_several_messages_at_a_time(hooks: Hooks, server: Receiver) -> None:
+    app = Apps(hooks.pool).create("Card Table", uuid7().encode())
+    player, _ = Apps(hooks.pool).register(app.app_id, "Anna")
+    hooks.follow()
+    webhook = hooks.add_for(Owner("app", app.app_id), server.url, "game.event")
+    own = hooks.add(player.player_id, f"{server.url}&own", "game.event")
+    game_id = hooks.executor.create(CreateGame(player.player_id, "halleluja")).game.game_id
+    hooks.executor.execute(game_id, TakeSeat(uuid7()))
+    hooks.executor.execute(game_id, StartGame(player.player_id))
+    hooks.follow()
+    count = len(hooks.of(webhook))
+    assert 3 < count == len(hooks.of(own)) <= APP_AT_ONCE
+    lock, met, running, most = threading.Lock(), threading.Barrier(count - 1), 0, 0
+    first = True
+
+    def together(receiver: Receiver, handler: BaseHTTPRequestHandler) -> None:
+        """The app's come together but for the first, the player's one by one."""
+        nonlocal running, most, first
+        if "own" in handler.path:
+            with lock:
+                running += 1
+                most = max(most, running)
+            takes(receiver, handler)
+            with lock:
+                running -= 1
+        elif first:
+            first = False
+            takes(receiver, handler)
+        else:
+            met.wait(60)
+            takes(receiver, handler)
+
+    server.behaviour = together
+    hooks.settle()
+    assert {each.status for each in (*hooks.of(webhook), *hooks.of(own))} == {"delivered"}
+    assert most == 1
+
+
+def test_an_app_that_fails_is_sent_one_message_at_a_time(hooks: Hooks, server: Receiver) -> None:
+    app = Apps(hooks.pool).create("Card Table", uuid7().encode())
+    player, _ = Apps(hooks.pool).register(app.app_id, "Anna")
+    hooks.follow()
+    webhook = hooks.add_for(Owner("app", app.app_id), server.url, "game.event")
+    game_id = hooks.executor.create(CreateGame(player.player_id, "halleluja")).game.game_id
+    hooks.executor.execute(game_id, TakeSeat(uuid7()))
+    hooks.executor.execute(game_id, StartGame(player.player_id))
+    hooks.follow()
+    server.behaviour = answers(500)
+    for tried in (1, 2):
+        hooks.send()
+        assert len(server.received) == tried
+        hooks.scratch.advance(3600)
+    server.behaviour = takes
+    hooks.settle()
+    assert {each.status for each in hooks.of(webhook)} == {"delivered"}
+    assert hooks.state(webhook) == (True, None)
 
 
 def test_more_may_wait_for_an_app(hooks: Hooks, server: Receiver) -> None:
