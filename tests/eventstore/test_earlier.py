@@ -17,6 +17,7 @@ from eventstore.executor import Executor
 from eventstore.pool import Pool, open_pool
 from eventstore.rebuilding import SummaryRebuilder
 from eventstore.store import Store
+from eventstore.summaries import late_until
 from eventstore.watching import MOST_LATE_EVENTS, Known, Watching
 from tests.databases import Scratch, scratch_database
 from tests.eventstore.tables import Table, open_table
@@ -147,6 +148,13 @@ def test_late_news_are_the_same_events(clocked: tuple[Scratch, Pool]) -> None:
         seen += news[table.game_id]
         known = Known(seen[-1].version, seen[-1].hash)
     assert seen == events
+
+
+def test_a_clock_that_is_ahead_makes_nobody_wait_longer(clocked: tuple[Scratch, Pool]) -> None:
+    game = _table(clocked[1], "vallelujah").play_out(random.Random(2)).copy()
+    assert late_until(game, "2026-03-01T12:00:00.000000Z") == "2026-03-01T12:01:40.000000Z"
+    game.ahead_ms = 3_600_000
+    assert late_until(game, "2026-03-01T13:00:00.000000Z") == "2026-03-01T12:01:40.000000Z"
 
 
 def test_a_summary_says_until_when_the_end_is_not_told(clocked: tuple[Scratch, Pool]) -> None:
