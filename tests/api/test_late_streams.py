@@ -36,10 +36,10 @@ class Timed(Listener):
         super().__init__(*where, **more)
 
     def _dispatch(self, fields: dict[str, str]) -> None:
-        super()._dispatch(fields)
         if "id" in fields:
             ((now,),) = self._scratch.execute("SELECT clock_timestamp()")
             self.came.append(times.from_micros(round(now.timestamp() * 1_000_000)))
+        super()._dispatch(fields)
 
 
 def _started(store: Store, match: Match) -> int:
