@@ -14,7 +14,7 @@ from .commands import Command, Context
 from .events import Event
 from .evolution import AnyEvent
 from .explaining import Explanation, explain
-from .play import bind, lands_once, push, require_time
+from .play import bind, lands_once, push, pusher, require_time
 from .refusals import Refused
 from .registry import pinned
 from .ruleset import Ruleset
@@ -44,6 +44,7 @@ __all__ = [
     "new_game",
     "overdue",
     "push",
+    "pusher",
     "require_time",
     "view",
 ]
@@ -118,7 +119,8 @@ def differences(one: Game, other: Game) -> list[str]:
         names += [
             f"play.{name}"
             for name in type(one.play).__slots__
-            if getattr(one.play, name) != getattr(other.play, name, None)
+            if not name.startswith("_")
+            and getattr(one.play, name) != getattr(other.play, name, None)
         ]
     return names
 

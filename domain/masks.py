@@ -30,14 +30,14 @@ def nth(held: int, place: int) -> int:
     while place:
         held &= held - 1
         place -= 1
-    return below + (held & -held).bit_length() - 1
+    return below + (held ^ held - 1).bit_length() - 1
 
 
 def numbers(held: int) -> list[int]:
     """The numbers in the mask `held`, ascending."""
     found = []
     while held:
-        lowest = held & -held
-        found.append(lowest.bit_length() - 1)
-        held ^= lowest
+        higher = held & held - 1
+        found.append((held ^ higher).bit_length() - 1)
+        held = higher
     return found

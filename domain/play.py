@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -54,9 +55,21 @@ def push(game: Game, move: Move, context: Context) -> None:
     For searching and simulating: `move` must have the shape of a move, and a move that is not
     legal raises `Refused` and changes nothing. No events are kept.
     """
-    turn = game.turn
-    assert turn is not None
-    _play(Push(game, context), turn.seat, move)
+    pusher(game, context)(move)
+
+
+def pusher(game: Game, context: Context) -> Callable[[Move], None]:
+    """`push` for one move of `game` after the other."""
+    pushing, performers = Push(game, context), game.rules.performers
+
+    def push_next(move: Move) -> None:
+        turn = game.turn
+        assert turn is not None
+        performers[move["type"]](pushing, turn.seat, move)
+        if game.away:
+            _settle(pushing)
+
+    return push_next
 
 
 def bind(game: Game, command: MakeMove) -> MakeMove:

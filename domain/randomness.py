@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from .canonical import canonical
@@ -18,6 +19,8 @@ Item = TypeVar("Item")
 DEAL, RESHUFFLE, LOT, AUTO_PICK = "deal", "reshuffle", "lot", "auto-pick"
 
 _WORDS = 1 << 32
+_EIGHT = struct.Struct(">8I").unpack
+"""The words of a block."""
 
 
 def commitment(secret: bytes, game_id: str) -> str:
@@ -38,7 +41,7 @@ class Chance:
     the game, or the `deal` of a sandbox game, so that it deals the same in any.
     """
 
-    __slots__ = ("_counter", "_key", "_words")
+    __slots__ = ("_words",)
 
     def __init__(
         self,
@@ -58,17 +61,7 @@ class Chance:
             "n": n,
             "seeds": list(seeds),
         }
-        self._key = hmac.digest(secret, canonical(meant_for), "sha256")
-        self._counter = 0
-        self._words: list[int] = []
-
-    def _word(self) -> int:
-        if not self._words:
-            block = hashlib.sha256(self._key + self._counter.to_bytes(4, "big")).digest()
-            self._counter += 1
-            # Reversed, so that pop() hands them out in order.
-            self._words = [int.from_bytes(block[i : i + 4], "big") for i in range(28, -1, -4)]
-        return self._words.pop()
+        self._words = _words(hmac.digest(secret, canonical(meant_for), "sha256"))
 
     def below(self, k: int) -> int:
         """A uniform number from 0 to k - 1, without bias: words past the last full k are used up.
@@ -76,15 +69,21 @@ class Chance:
         k is 1 to 2^32.
         """
         limit = _WORDS - _WORDS % k
-        word = self._word()
-        while word >= limit:
-            word = self._word()
-        return word % k
+        for word in self._words:
+            if word < limit:
+                return word % k
+        raise AssertionError("the words do not end")
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
         """`items` in a uniform random order (Fisher-Yates, from the last place down)."""
         deck = list(items)
+        below = self.below
         for i in range(len(deck) - 1, 0, -1):
-            j = self.below(i + 1)
+            j = below(i + 1)
             deck[i], deck[j] = deck[j], deck[i]
         return deck
+
+
+def _words(key: bytes) -> Iterator[int]:
+    for counter in range(_WORDS):
+        yield from _EIGHT(hashlib.sha256(key + counter.to_bytes(4, "big")).digest())

@@ -17,7 +17,7 @@ def pass_turn(unfolding: Unfolding, seat: int) -> None:
     rules, turn = game.rules, game.turn
     assert turn is not None
     number = turn.number + 1
-    if rules.is_repetition(game, seat):
+    if rules.repeats and rules.is_repetition(game, seat):
         void_round(unfolding, "repetition")
     elif number > rules.turn_limit:
         end_by_limit(unfolding)

@@ -75,6 +75,16 @@ class Ruleset(ABC):
     free_moves: frozenset[str] = frozenset()
     """Types of moves that any active seat may make at any time in a round."""
 
+    repeats: bool = False
+    """Whether a position of a round can come again, so that `is_repetition` is to be asked."""
+
+    def __init__(self) -> None:
+        # Each move asks for these, and what is an object's own is found faster than its class's.
+        self.evolvers = type(self).evolvers
+        self.performers = type(self).performers
+        self.turn_limit = type(self).turn_limit
+        self.repeats = type(self).repeats
+
     @property
     def name(self) -> str:
         """As events pin it: `halleluja/1`."""

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 
 from domain.commands import BotMove, Context, CreateGame, MakeMove, SeatBot, StartGame
-from domain.game import Game, decide, legal_moves, new_game, push
+from domain.game import Game, decide, legal_moves, new_game, pusher
 
 HOST = "019b7600-0000-7000-8000-000000000001"
 
@@ -36,11 +36,11 @@ def started(ruleset: str, seats: int, rng: random.Random) -> tuple[Game, Context
 
 def pushed(game: Game, context: Context, below: Callable[[], float]) -> int:
     """Play the game at random to its end; the number of moves."""
-    count, with_due_call = 0, game.rules.with_due_call
+    count, push, with_due_call = 0, pusher(game, context), game.rules.with_due_call
     while (turn := game.turn) is not None:
         seat = turn.seat
         moves = legal_moves(game, seat)
-        push(game, with_due_call(game, seat, moves[int(below() * len(moves))]), context)
+        push(with_due_call(game, seat, moves[int(below() * len(moves))]))
         count += 1
     return count
 

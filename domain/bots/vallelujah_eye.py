@@ -76,7 +76,7 @@ def quick(game: Game) -> Move:
         left = max([army ^ 1 << number for number in numbers(army)], key=_at_a_glance)
         return {"type": "lead", "units": [_name(army ^ left)]}
     taken = [1 << number for number in numbers(arena)]
-    found = beaters(army, arena)
+    found = beaters(army, BATTALIONS[arena])
     if not found:
         captured = max(taken, key=lambda unit: _at_a_glance(army | unit))
         return {"type": "take", "take": _name(captured)}

@@ -12,7 +12,7 @@ import random
 from dataclasses import dataclass
 
 from ..commands import Context
-from ..play import push
+from ..play import pusher
 from ..state import Game
 from .choices import Entry, Late, Move, View, every
 from .eyes import EYES, Eye
@@ -88,10 +88,11 @@ def _play_out(game: Game, move: Move, eye: Eye, context: Context) -> tuple[float
     """Play `move` and all that follows: how well it ended for its seat, and the moves played."""
     assert game.turn is not None
     seat = game.turn.seat
-    push(game, move, context)
+    push = pusher(game, context)
+    push(move)
     count = 1
     while game.turn is not None:
-        push(game, eye.quick(game), context)
+        push(eye.quick(game))
         count += 1
     return _outcome(game, seat), count
 

@@ -8,7 +8,6 @@ from .. import randomness
 from ..refusals import Refused, illegal
 from ..rounds import pass_turn, win_round
 from ..ruleset import Move
-from ..state import Game
 from ..unfolding import Unfolding
 from .cards import (
     ANNOYED,
@@ -21,7 +20,7 @@ from .cards import (
     SYMBOLS,
     names,
 )
-from .moves import due_call, may_play
+from .moves import DUE_CALLS, may_play
 from .round import WORLDLY_WORDS, HallelujaRound
 
 FORGOTTEN_CALL_COSTS = 1
@@ -35,7 +34,7 @@ def _play_card(unfolding: Unfolding, seat: int, move: Move) -> None:
     play: HallelujaRound = game.play
     name = move["card"]
     if not BIT[name] & may_play(play, seat):
-        raise _refusal(game, play, seat, name)
+        raise _refusal(play, seat, name)
     kind = FIGURE[name]
     data: dict[str, Any] = {"seat": seat, "card": name}
     if "wish" in move:
@@ -43,7 +42,7 @@ def _play_card(unfolding: Unfolding, seat: int, move: Move) -> None:
             wish = move["wish"]
             raise illegal("halleluja.wish", "Only a G carries a wish.", card=name, wish=wish)
         data["wish"] = move["wish"]
-    call, due = move.get("call"), due_call(play, seat)
+    call, due = move.get("call"), DUE_CALLS.get(play.hands[seat].bit_count())
     if call is not None:
         if call in WORLDLY_WORDS:
             _require_ears(play, seat, call)
@@ -57,10 +56,10 @@ def _play_card(unfolding: Unfolding, seat: int, move: Move) -> None:
     if not play.hands[seat]:
         win_round(unfolding, seat, "emptied")
     else:
-        _EFFECTS[kind](unfolding, game.next_active(seat))
+        _EFFECTS[kind](unfolding, game.following[seat])
 
 
-def _refusal(game: Game, play: HallelujaRound, seat: int, name: str) -> Refused:
+def _refusal(play: HallelujaRound, seat: int, name: str) -> Refused:
     """Why `seat`, whose turn it is, may not play the card `name`."""
     if not BIT[name] & play.hands[seat]:
         return illegal("halleluja.own-card", "You do not hold {card}.", card=name)
@@ -164,6 +163,9 @@ def _exclaim(unfolding: Unfolding, seat: int, move: Move) -> None:
     _draw(unfolding, seat, WORLDLY_WORD_COSTS, "worldly-call")
 
 
+_name = NAMES.__getitem__
+
+
 def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:
     """`seat` draws `count` cards, or as many as exist; whether it drew any."""
     play: HallelujaRound = unfolding.game.play
@@ -171,7 +173,7 @@ def _draw(unfolding: Unfolding, seat: int, count: int, reason: str) -> bool:
         under_top = [NAMES[card] for card in play.laid[:-1]]
         shuffled = unfolding.chance(randomness.RESHUFFLE, play.reshuffles).shuffled(under_top)
         record_pile(unfolding, play, shuffled)
-    cards = [NAMES[card] for card in play.pile[: -count - 1 : -1]]
+    cards = [*map(_name, play.pile[: -count - 1 : -1])]
     if not cards:
         return False
     unfolding.record_hidden(

@@ -80,6 +80,7 @@ def _plays(card: int) -> tuple[Move, ...]:
 _PLAYS = tuple(_plays(card) for card in range(32))
 DRAW: Move = {"type": "draw"}
 KEEP: Move = {"type": "keep"}
+_ONLY_DRAWING = (DRAW,)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -93,18 +94,18 @@ def canonical(game: Game, seat: int) -> Sequence[Move]:
     plays = _plays_of(may_play(play, seat))
     if play.drawn is not None:
         return (*plays, KEEP)
-    if play.pending or not plays:
+    if play.pending:
         return (*plays, DRAW)
-    return plays
+    return plays or _ONLY_DRAWING
 
 
-_CALLS = {2: "amen", 1: "halleluja"}
+DUE_CALLS = {2: "amen", 1: "halleluja"}
 """The call that is due with a card, by how many cards the hand has before."""
 
 
 def due_call(play: HallelujaRound, seat: int) -> str | None:
     """The call that is due when `seat` plays a card now."""
-    return _CALLS.get(play.hands[seat].bit_count())
+    return DUE_CALLS.get(play.hands[seat].bit_count())
 
 
 def listed(game: Game, play: HallelujaRound, seat: int) -> list[dict[str, Any]]:

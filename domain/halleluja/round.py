@@ -127,10 +127,9 @@ def _card_played(game: Game, data: Data, by: By) -> None:
 
 def _cards_drawn(game: Game, data: Data, by: By) -> None:
     play: HallelujaRound = game.play
-    cards = data["cards"]
+    cards, reason = data["cards"], data["reason"]
     play.hands[data["seat"]] |= mask_of(cards, BIT)
     del play.pile[len(play.pile) - len(cards) :]
-    reason = data["reason"]
     if reason == "no-match":
         play.drawn = NUMBER[cards[0]]
         game.touched = game.version

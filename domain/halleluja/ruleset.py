@@ -14,6 +14,7 @@ from ..wording import GERMAN
 from . import moves
 from .cards import CARDS, NAMES, SYMBOLS, names
 from .judging import PERFORMERS, record_pile
+from .moves import DUE_CALLS
 from .round import EVOLVERS, HallelujaRound, dealt
 from .rules import OPTIONS, RULES, TERMS
 from .wording_de import CATALOGUE
@@ -78,7 +79,7 @@ class Halleluja(Ruleset):
         return moves.move_of(event)
 
     def with_due_call(self, game: Game, seat: int, move: Move) -> Move:
-        call = moves.due_call(game.play, seat)
+        call = DUE_CALLS.get(game.play.hands[seat].bit_count())
         return move if call is None or move["type"] != "play" else {**move, "call": call}
 
     def hand(self, game: Game, seat: int) -> list[str]:

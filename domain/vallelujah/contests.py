@@ -9,7 +9,7 @@ and are strong enough: a look-up for each banner, and for each power of which it
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import cache
 from itertools import groupby
 
 from ..masks import numbers
@@ -18,26 +18,27 @@ from .units import BANNER_BITS, BANNER_SHIFTS, BATTALIONS, POWER_MASKS, Battalio
 
 # How many units of each power an army has is added up in digits of four bits, power 1 lowest.
 _DIGIT = 4
-_DIGITS = _DIGIT * len(POWER_MASKS)
 _ONES = sum(1 << _DIGIT * place for place in range(len(POWER_MASKS)))
 _TOPS = 8 * _ONES
 """The highest bit of each digit, which six units do not reach by themselves."""
-_COUNTS = (1 << _DIGITS) - 1
+
+_BANNERS = tuple(BANNER_BITS << shift for shift in BANNER_SHIFTS)
+_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH = _BANNERS
 
 
 class Contest:
     """The answers to a battalion of `size` units.
 
     `battalions` are all that may answer, `moves` the beats that field them, still without what is
-    captured; `bit` is the bit of each, by its units. `banners` has for each banner its units, and
-    for each choice of them the answers that can be formed, above the digits that count the chosen
-    by their power. `powers` has for each power, by the top bit of its digit, its units and the
-    answers that can be formed of each choice; `short` brings the top bits up of those powers of
-    which there are enough for an answer that no banner has. `stronger` are the answers that beat a
-    battalion of `size` units and that strength.
+    captured; `bit` is the bit of each, by its units. `banners` has for each banner, by each choice
+    of its units, the answers that can be formed, and, `above` them, the digits that count the
+    chosen by their power. `powers` has for some powers, by the top bits of their digits, the units
+    of each and the answers that can be formed of each choice of them; `short` brings the top bits
+    up of those powers of which there are enough for an answer that no banner has. `stronger` are
+    the answers that beat a battalion of `size` units and that strength; no digit is among them.
     """
 
-    __slots__ = ("banners", "battalions", "bit", "moves", "powers", "short", "stronger")
+    __slots__ = ("above", "banners", "battalions", "bit", "moves", "powers", "short", "stronger")
 
     def __init__(self, size: int) -> None:
         sizes = (size, size + 1)
@@ -46,15 +47,18 @@ class Contest:
             {"type": "beat", "units": list(each.names)} for each in self.battalions
         )
         self.bit = {each.units: 1 << number for number, each in enumerate(self.battalions)}
+        self.above = len(self.battalions)
         self.banners = tuple(
-            (banner, {units: found << _DIGITS | _count(units) for units, found in within.items()})
-            for banner in (BANNER_BITS << shift for shift in BANNER_SHIFTS)
-            for within in (self._within(banner),)
+            {
+                units: _count(units) << self.above | found
+                for units, found in self._within(banner).items()
+            }
+            for banner in _BANNERS
         )
-        self.powers = {
-            8 << _DIGIT * place: (power, self._within(power))
-            for place, power in enumerate(POWER_MASKS)
-        }
+        self.powers: dict[int, tuple[tuple[int, dict[int, int]], ...]] = {0: ()}
+        for place, power in enumerate(POWER_MASKS):
+            top, group = 8 << _DIGIT * place, (power, self._within(power))
+            self.powers |= {tops | top: (*some, group) for tops, some in self.powers.items()}
         self.short = (8 - max(size, 2)) * _ONES
         self.stronger = self._stronger(size)
 
@@ -98,27 +102,26 @@ contest = cache(Contest)
 """The contest for a battalion of so many units."""
 
 
-# A move is judged by what has just been listed.
-@lru_cache(maxsize=1 << 10)
-def beats(army: int, units: int) -> int:
-    """Every battalion of `army` that beats that of `units`, by its number in the contest."""
-    arena = BATTALIONS[units]
+def beats(army: int, arena: Battalion) -> int:
+    """Every battalion of `army` that beats `arena`, by its number in the contest."""
     answers = contest(arena.size)
     # Banners share no unit, so their answers add up as well as their counts do.
-    found = 0
-    for banner, within in answers.banners:
-        found += within[army & banner]
-    enough = (found & _COUNTS) + answers.short & _TOPS
-    found >>= _DIGITS
-    while enough:
-        top = enough & -enough
-        power, within = answers.powers[top]
+    first, second, third, fourth, fifth, sixth = answers.banners
+    found = (
+        first[army & _FIRST]
+        + second[army & _SECOND]
+        + third[army & _THIRD]
+        + fourth[army & _FOURTH]
+        + fifth[army & _FIFTH]
+        + sixth[army & _SIXTH]
+    )
+    enough = (found >> answers.above) + answers.short & _TOPS
+    for power, within in answers.powers[enough]:
         found |= within[army & power]
-        enough ^= top
     return found & answers.stronger[arena.strength]
 
 
-def beaters(army: int, units: int) -> list[Battalion]:
-    """Every battalion of `army` that beats that of `units`, in the order of their moves."""
-    battalions = contest(units.bit_count()).battalions
-    return [battalions[number] for number in numbers(beats(army, units))]
+def beaters(army: int, arena: Battalion) -> list[Battalion]:
+    """Every battalion of `army` that beats `arena`, in the order of their moves."""
+    battalions = contest(arena.size).battalions
+    return [battalions[number] for number in numbers(beats(army, arena))]

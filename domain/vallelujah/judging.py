@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..refusals import illegal
+from ..refusals import Refused, illegal
 from ..rounds import pass_turn, win_round
 from ..ruleset import Move
 from ..unfolding import Unfolding
 from ..wording import Sentence
-from .contests import beats
 from .moves import may_lead_all
 from .round import VallelujahRound
-from .units import BATTALIONS, Battalion, in_byte_order, mask
+from .units import BATTALIONS, Battalion, battalion_of, in_byte_order, mask
 
 
 def _lead(unfolding: Unfolding, seat: int, move: Move) -> None:
@@ -44,20 +43,32 @@ def _lead(unfolding: Unfolding, seat: int, move: Move) -> None:
 def _beat(unfolding: Unfolding, seat: int, move: Move) -> None:
     game = unfolding.game
     play: VallelujahRound = game.play
-    arena = _arena(play)
-    units = _own_units(play, seat, move)
-    battalion = _judge_beat(arena, units)
+    arena, army = BATTALIONS.get(play.arena), play.armies[seat]
+    own = battalion_of(move["units"])
+    if (
+        arena is None
+        or own is None
+        or own.units & ~army
+        or own.strength <= arena.strength
+        or own.size > arena.size + 1
+    ):
+        raise _refusal(play, seat, move, own)
     discarded = list(arena.names)
     data: dict[str, Any] = {
         "seat": seat,
-        "units": list(battalion.names),
-        "strength": battalion.strength,
+        "units": list(own.names),
+        "strength": own.strength,
         "discarded": discarded,
     }
-    captured = _captured(arena, move, wins=units == play.armies[seat])
-    if captured is not None:
-        data["captured"] = captured
+    if own.units != army:
+        data["captured"] = captured = _taken(arena, move.get("take"), "vallelujah.capture")
         discarded.remove(captured)
+    elif move.get("take") is not None:
+        raise illegal(
+            "vallelujah.win",
+            "A beat with your last units wins at once and captures nothing.",
+            take=move["take"],
+        )
     unfolding.record("battalion.beaten", data)
     _pass_on(unfolding, seat)
 
@@ -69,17 +80,18 @@ def _arena(play: VallelujahRound) -> Battalion:
     return BATTALIONS[play.arena]
 
 
-def _judge_beat(arena: Battalion, units: int) -> Battalion:
-    """The battalion of `units`, which beats the one in the arena."""
-    own = BATTALIONS.get(units)
+def _refusal(play: VallelujahRound, seat: int, move: Move, own: Battalion | None) -> Refused:
+    """Why `seat` may not beat with the units of `move`, which form the battalion `own`, if any."""
+    arena = _arena(play)
+    units = _own_units(play, seat, move)
     if own is None:
-        raise illegal(
+        return illegal(
             "vallelujah.battalion",
             "These units are neither of one banner nor of one power.",
             units=in_byte_order(units),
         )
     if not arena.size <= own.size <= arena.size + 1:
-        raise illegal(
+        return illegal(
             "vallelujah.count",
             Sentence(
                 "A beat has {least} or {most} units here; yours has {count}.",
@@ -90,27 +102,12 @@ def _judge_beat(arena: Battalion, units: int) -> Battalion:
             count=own.size,
             arena_count=arena.size,
         )
-    if own.strength <= arena.strength:
-        raise illegal(
-            "vallelujah.strength",
-            "The battalion to beat is {arena_strength}; yours is {strength}.",
-            strength=own.strength,
-            arena_strength=arena.strength,
-        )
-    return own
-
-
-def _captured(arena: Battalion, move: Move, *, wins: bool) -> str | None:
-    take = move.get("take")
-    if not wins:
-        return _taken(arena, take, "vallelujah.capture")
-    if take is not None:
-        raise illegal(
-            "vallelujah.win",
-            "A beat with your last units wins at once and captures nothing.",
-            take=take,
-        )
-    return None
+    return illegal(
+        "vallelujah.strength",
+        "The battalion to beat is {arena_strength}; yours is {strength}.",
+        strength=own.strength,
+        arena_strength=arena.strength,
+    )
 
 
 def _taken(arena: Battalion, take: str | None, rule: str) -> str:
@@ -131,7 +128,7 @@ def _take(unfolding: Unfolding, seat: int, move: Move) -> None:
     game = unfolding.game
     play: VallelujahRound = game.play
     arena = _arena(play)
-    if beats(play.armies[seat], play.arena):
+    if play.beats(seat, arena):
         raise illegal(
             "vallelujah.must-beat",
             "You can beat this battalion, so you must.",
@@ -160,7 +157,7 @@ def _own_units(play: VallelujahRound, seat: int, move: Move) -> int:
 def _pass_on(unfolding: Unfolding, seat: int) -> None:
     game = unfolding.game
     if game.play.armies[seat]:
-        pass_turn(unfolding, game.next_active(seat))
+        pass_turn(unfolding, game.following[seat])
     else:
         win_round(unfolding, seat, "emptied")
 

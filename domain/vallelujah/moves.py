@@ -10,7 +10,7 @@ from ..masks import nth, numbers
 from ..refusals import VALIDATION, Refused, fault
 from ..ruleset import Move, Reason, because
 from ..state import Game
-from .contests import Contest, beaters, beats, contest
+from .contests import Contest, beaters, contest
 from .round import VallelujahRound
 from .units import BATTALIONS, NAMES, NUMBER, Battalion, in_byte_order, mask
 
@@ -62,14 +62,16 @@ def _faults_of_units(units: Any) -> list[dict[str, str]]:
 
 
 _LEADS: tuple[Move, ...] = tuple({"type": "lead", "units": [unit]} for unit in NAMES)
-_TAKES: dict[str, Move] = {unit: {"type": "take", "take": unit} for unit in NAMES}
+_TAKES: tuple[Move, ...] = tuple({"type": "take", "take": unit} for unit in NAMES)
 
 
 class _Unread(Sequence[Move]):
     """Moves that are written out where they are read: there can be more than a thousand, of which
     one is made."""
 
-    __slots__ = ()
+    __slots__ = ("_length",)
+
+    _length: int
 
     @overload
     def __getitem__(self, index: int) -> Move: ...
@@ -78,13 +80,15 @@ class _Unread(Sequence[Move]):
     def __getitem__(self, index: slice) -> list[Move]: ...
 
     def __getitem__(self, index: int | slice) -> Move | list[Move]:
-        if isinstance(index, slice):
+        if type(index) is slice:
             return list(self)[index]
-        length = len(self)
-        place = index if index >= 0 else length + index
-        if not 0 <= place < length:
+        place = index if index >= 0 else self._length + index
+        if not 0 <= place < self._length:
             raise IndexError("no such move")
         return self._at(place)
+
+    def __len__(self) -> int:
+        return self._length
 
     def _at(self, place: int) -> Move:
         raise NotImplementedError
@@ -106,9 +110,7 @@ class _Numbered(_Unread):
     def __init__(self, moves: Sequence[Move], found: int) -> None:
         self._moves = moves
         self._found = found
-
-    def __len__(self) -> int:
-        return self._found.bit_count()
+        self._length = found.bit_count()
 
     def _at(self, place: int) -> Move:
         return self._moves[nth(self._found, place)]
@@ -120,25 +122,24 @@ class _Numbered(_Unread):
 class _Captures(_Unread):
     """The beats of a battalion of several units, each with each unit that may be captured."""
 
-    __slots__ = ("_arena", "_beats", "_count", "_length", "_moves", "_wins")
+    __slots__ = ("_arena", "_beats", "_count", "_moves", "_wins")
 
     def __init__(self, arena: Battalion, answers: Contest, found: int, army: int) -> None:
         # In JCS bytes `take` sorts before `type`, so a winning beat, which takes nothing, is last.
-        self._wins = found & answers.bit.get(army, 0)
-        self._beats = found ^ self._wins
+        self._wins = found & answers.bit[army] if army in answers.bit else 0
+        self._beats = found ^ self._wins if self._wins else found
         self._count = self._beats.bit_count()
         self._length = self._count * arena.size + (self._wins > 0)
         self._arena = arena
         self._moves = answers.moves
 
-    def __len__(self) -> int:
-        return self._length
-
     def _at(self, place: int) -> Move:
         if self._wins and place == self._length - 1:
             return self._moves[nth(self._wins, 0)]
         taken, place = divmod(place, self._count)
-        return {**self._moves[nth(self._beats, place)], "take": self._arena.names[taken]}
+        move = self._moves[nth(self._beats, place)].copy()
+        move["take"] = self._arena.names[taken]
+        return move
 
     def __iter__(self) -> Iterator[Move]:
         found = numbers(self._beats)
@@ -156,9 +157,9 @@ def canonical(game: Game, seat: int) -> Sequence[Move]:
     if not play.arena:
         return _leads(game, army)
     arena = BATTALIONS[play.arena]
-    found = beats(army, play.arena)
+    found = play.beats(seat, arena)
     if not found:
-        return [_TAKES[unit] for unit in arena.names]
+        return _Numbered(_TAKES, play.arena)
     answers = contest(arena.size)
     if arena.size > 1:
         return _Captures(arena, answers, found, army)
@@ -167,7 +168,7 @@ def canonical(game: Game, seat: int) -> Sequence[Move]:
 
 def _leads(game: Game, army: int) -> Sequence[Move]:
     leads = _Numbered(_LEADS, army)
-    if may_lead_all(game, army):
+    if game.options["lead_all"] and may_lead_all(game, army):
         # In JCS bytes a list that goes on sorts before one that ends there.
         return [{"type": "lead", "units": in_byte_order(army)}, *leads]
     return leads
@@ -186,7 +187,7 @@ def listed(game: Game, play: VallelujahRound, seat: int) -> list[dict[str, Any]]
     arena = list(BATTALIONS[play.arena].names)
     entries = [
         _listed_beat(list(each.names), arena, wins=each.units == army)
-        for each in beaters(army, play.arena)
+        for each in beaters(army, BATTALIONS[play.arena])
     ]
     if entries:
         return entries

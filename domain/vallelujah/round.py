@@ -7,22 +7,23 @@ from typing import Any
 
 from ..evolution import By, Data
 from ..state import Game
-from .units import BIT, BY_NAMES, mask
+from .contests import beats
+from .units import BIT, BY_NAMES, Battalion, mask
 
 Position = tuple[int, ...]
 
 
 class VallelujahRound:
     """Armies and arena as masks. `seen` are the positions that stood at the starts of turns and
-    could come again, `seen_twice` those that did."""
+    could come again, in their order. `_beats` is only remembered: see `beats`."""
 
     __slots__ = (
+        "_beats",
         "arena",
         "arena_seat",
         "armies",
         "discarded",
         "seen",
-        "seen_twice",
         "strength",
         "undealt",
     )
@@ -34,8 +35,8 @@ class VallelujahRound:
         self.arena_seat = 0
         self.strength = 0
         self.discarded = 0
-        self.seen: set[Position] = set()
-        self.seen_twice: frozenset[Position] = frozenset()
+        self.seen: list[Position] = []
+        self._beats: int | None = None
 
     def copy(self) -> VallelujahRound:
         """A copy that can be evolved on its own."""
@@ -46,31 +47,34 @@ class VallelujahRound:
         twin.arena_seat = self.arena_seat
         twin.strength = self.strength
         twin.discarded = self.discarded
-        twin.seen = self.seen.copy()
-        twin.seen_twice = self.seen_twice
+        twin.seen = self.seen[:]
+        twin._beats = self._beats
         return twin
+
+    def beats(self, seat: int, arena: Battalion) -> int:
+        """How `seat`, whose turn it is, can beat `arena`, which is in the arena: see `contests`.
+
+        A move is judged by what has just been listed, so it is remembered until the next turn.
+        """
+        found = self._beats
+        if found is None:
+            found = self._beats = beats(self.armies[seat], arena)
+        return found
+
+    def begin_turn(self, seat: int) -> None:
+        """A turn of `seat` begins."""
+        self._beats = None
+        # Of several units in the arena the next move discards some: this cannot come again.
+        if not self.arena & self.arena - 1:
+            self.seen.append((seat, self.arena, *self.armies))
 
     def position(self, seat: int) -> Position:
         """The position with `seat` to move, as repetition compares it."""
         return (seat, self.arena, *self.armies)
 
-    def see(self, seat: int) -> None:
-        """The position stands at the start of a turn of `seat`."""
-        position = self.position(seat)
-        if position in self.seen:
-            self.seen_twice |= {position}
-        else:
-            self.seen.add(position)
-
     def forget(self) -> None:
         """No earlier position can come again."""
-        self.seen = set()
-        self.seen_twice = frozenset()
-
-    def discard(self, units: list[str]) -> None:
-        """`units` are out of the round, so no earlier position can come again."""
-        self.discarded |= mask(units)
-        self.forget()
+        self.seen = []
 
 
 def dealt(game: Game, data: Mapping[str, Any]) -> VallelujahRound:
@@ -82,32 +86,32 @@ def dealt(game: Game, data: Mapping[str, Any]) -> VallelujahRound:
 
 
 def _battalion_led(game: Game, data: Data, by: By) -> None:
-    _field(game.play, data["seat"], data)
-
-
-def _field(play: VallelujahRound, seat: int, data: Data) -> None:
-    play.arena = units = BY_NAMES[*data["units"]].units
+    play: VallelujahRound = game.play
+    play.arena_seat = seat = data["seat"]
+    play.arena = units = BY_NAMES[tuple(data["units"])].units
     play.armies[seat] ^= units
-    play.arena_seat = seat
     play.strength = data["strength"]
 
 
 def _battalion_beaten(game: Game, data: Data, by: By) -> None:
     play: VallelujahRound = game.play
-    seat = data["seat"]
-    _field(play, seat, data)
+    _battalion_led(game, data, by)
     if "captured" in data:
-        play.armies[seat] |= BIT[data["captured"]]
-    if data["discarded"]:
-        play.discard(data["discarded"])
+        play.armies[data["seat"]] |= BIT[data["captured"]]
+    discarded = data["discarded"]
+    if discarded:
+        play.discarded |= mask(discarded)
+        play.seen = []
 
 
 def _arena_taken(game: Game, data: Data, by: By) -> None:
     play: VallelujahRound = game.play
+    discarded = data["discarded"]
     play.armies[data["seat"]] |= BIT[data["captured"]]
     play.arena = play.strength = 0
-    if data["discarded"]:
-        play.discard(data["discarded"])
+    if discarded:
+        play.discarded |= mask(discarded)
+        play.seen = []
 
 
 EVOLVERS = {

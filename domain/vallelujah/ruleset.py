@@ -29,6 +29,7 @@ class Vallelujah(Ruleset):
     has_dealer = False
     turns_up = False
     turn_limit = 300
+    repeats = True
     options = OPTIONS
     rules = RULES
     terms = TERMS
@@ -40,7 +41,7 @@ class Vallelujah(Ruleset):
         return dealt(game, data)
 
     def turn_began(self, game: Game, seat: int) -> None:
-        game.play.see(seat)
+        game.play.begin_turn(seat)
 
     def seat_resigned(self, game: Game, seat: int) -> None:
         # Fewer seats are in play from now on: no earlier position can come again.
@@ -48,10 +49,8 @@ class Vallelujah(Ruleset):
 
     def is_repetition(self, game: Game, seat: int) -> bool:
         play: VallelujahRound = game.play
-        # Hardly ever has any position stood twice, so that one could stand for the third time.
-        if not play.seen_twice:
-            return False
-        return play.position(seat) in play.seen_twice
+        # The same seat is to move: before the third time the turn went round the table twice.
+        return len(play.seen) >= 4 and play.seen.count(play.position(seat)) > 1
 
     def check_shape(self, move: Move) -> None:
         moves.check_shape(move)

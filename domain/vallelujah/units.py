@@ -80,6 +80,12 @@ BY_NAMES: dict[tuple[str, ...], Battalion] = {each.names: each for each in BATTA
 """The same by the names of the units in byte order, as events and listed moves have them."""
 
 
+def battalion_of(units: Collection[str]) -> Battalion | None:
+    """The battalion that the units named form, in whatever order; None if they form none."""
+    # They mostly are in the battalion's order, which takes one look-up.
+    return BY_NAMES.get(tuple(units)) or BATTALIONS.get(mask_of(units, BIT))
+
+
 def mask(units: Collection[str]) -> int:
     """The mask of the units named."""
     # They mostly are a battalion in its order, which takes one look-up.

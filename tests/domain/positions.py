@@ -74,7 +74,9 @@ def plain(value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
         return plain(asdict(value))
     names = getattr(type(value), "__slots__", None) or vars(value)
-    return plain({name: getattr(value, name) for name in names if hasattr(value, name)})
+    # What begins with an underscore is only remembered, and says nothing new.
+    said = [name for name in names if name[0] != "_" and hasattr(value, name)]
+    return plain({name: getattr(value, name) for name in said})
 
 
 def dump(game: Any) -> dict[str, Any]:
