@@ -46,7 +46,7 @@ def begin_turn(game: Game, seat: int, number: int, at: str) -> None:
         _end_turn(game)
     game.turn = Turn(seat, number, at) if at else _unstamped_turn(seat, number)
     game.touched = game.version
-    game.rules.turn_began(game, seat)
+    game.play.begin_turn(seat)
 
 
 # A search begins the same few turns over and over.

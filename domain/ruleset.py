@@ -28,6 +28,9 @@ class Round(Protocol):
     def copy(self) -> Round:
         """A copy that can be evolved on its own."""
 
+    def begin_turn(self, seat: int) -> None:
+        """Called by evolve when a turn of `seat` has just begun."""
+
 
 class Reason(NamedTuple):
     """Why a legal move is legal: the ids of the rules that say so, the deciding one first, a
@@ -111,10 +114,6 @@ class Ruleset(ABC):
     @abstractmethod
     def dealt(self, game: Game, data: Mapping[str, Any]) -> Round:
         """The state of a round from a `round.dealt` event's data, `game` being evolved already."""
-
-    @abstractmethod
-    def turn_began(self, game: Game, seat: int) -> None:
-        """Called by evolve when `game.turn`, which is `seat`'s, has just begun."""
 
     def seat_resigned(self, game: Game, seat: int) -> None:  # noqa: B027
         """Called by evolve when `seat` has just resigned."""

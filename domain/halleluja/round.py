@@ -70,6 +70,12 @@ class HallelujaRound:
         twin.reshuffles = self.reshuffles
         return twin
 
+    def begin_turn(self, seat: int) -> None:
+        """A turn of `seat` begins."""
+        self.drawn = None
+        if self.pending:
+            self.lapse()
+
     @property
     def top(self) -> int:
         """The top card of the discard pile."""

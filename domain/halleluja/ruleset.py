@@ -43,12 +43,6 @@ class Halleluja(Ruleset):
     def dealt(self, game: Game, data: Mapping[str, Any]) -> HallelujaRound:
         return dealt(game, data)
 
-    def turn_began(self, game: Game, seat: int) -> None:
-        play: HallelujaRound = game.play
-        play.drawn = None
-        if play.pending:
-            play.lapse()
-
     def seat_resigned(self, game: Game, seat: int) -> None:
         if game.turn is not None and game.turn.seat == seat:
             game.play.pending = 0

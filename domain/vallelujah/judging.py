@@ -24,9 +24,8 @@ def _lead(unfolding: Unfolding, seat: int, move: Move) -> None:
             arena=in_byte_order(play.arena),
             strength=play.strength,
         )
-    units = _own_units(play, seat, move)
-    army = play.armies[seat]
-    if units.bit_count() > 1 and not (units == army and may_lead_all(game, army)):
+    units, army = _own_units(play, seat, move), play.armies[seat]
+    if units & units - 1 and not (units == army and may_lead_all(game, army)):
         whole = units == army and game.options["lead_all"]
         raise illegal(
             "vallelujah.battalion" if whole else "vallelujah.lead",

@@ -40,9 +40,6 @@ class Vallelujah(Ruleset):
     def dealt(self, game: Game, data: Mapping[str, Any]) -> VallelujahRound:
         return dealt(game, data)
 
-    def turn_began(self, game: Game, seat: int) -> None:
-        game.play.begin_turn(seat)
-
     def seat_resigned(self, game: Game, seat: int) -> None:
         # Fewer seats are in play from now on: no earlier position can come again.
         game.play.forget()

@@ -23,6 +23,9 @@ class _NoCards:
     def copy(self) -> _NoCards:
         return self
 
+    def begin_turn(self, seat: int) -> None:
+        """No card is known."""
+
 
 class _Blind(Ruleset):
     """The rules of a table whose cards nobody sees: it can be folded, and no more."""
@@ -35,9 +38,6 @@ class _Blind(Ruleset):
 
     def dealt(self, game: Game, data: Mapping[str, Any]) -> Any:
         return _NoCards()
-
-    def turn_began(self, game: Game, seat: int) -> None:
-        """No card is known."""
 
     def check_shape(self, move: Move) -> None:
         raise NotImplementedError
