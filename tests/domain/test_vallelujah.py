@@ -492,6 +492,8 @@ def test_resigning_in_ones_own_turn_lets_the_next_seat_face_the_arena():
     table = vallelujah(
         [["crimson-1", "azure-6"], ["azure-8", "azure-9"], ["gold-1", "gold-2"]], ["coral-5"]
     )
+    # What was listed for the one seat is not what the next one can do.
+    assert units_of(table, "beat") == {("azure-6",)}
     events = table.resign(0)
     assert types(events) == ["seat.resigned"]
     assert events[0].data == {"seat": 0, "turn": {"seat": 1, "number": 3}}
