@@ -93,6 +93,7 @@ class Contest:
         return found
 
 
+@cache
 def _count(units: int) -> int:
     """The digits that count `units` by their power."""
     return sum(1 << _DIGIT * (number % 9) for number in numbers(units))
