@@ -18,11 +18,10 @@ const keyed = Object.entries(paths).flatMap(([path, operations]) =>
     .map(([method]) => `${method.toUpperCase()} ${path}`),
 );
 
-// What has a default need not be sent.
-const options = { defaultNonNullable: false };
-
 await mkdir(here, { recursive: true });
-await writeFile(new URL("api.ts", here), astToString(await openapiTS(document, options)));
+// What has a default may be left out of a request; answers say themselves what they always have.
+const types = await openapiTS(document, { defaultNonNullable: false });
+await writeFile(new URL("api.ts", here), astToString(types));
 await writeFile(
   new URL("keyed.ts", here),
   `export const KEYED: ReadonlySet<string> = new Set(${JSON.stringify(keyed, null, 2)});\n`,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tarfile
@@ -32,6 +33,13 @@ EXAMPLES = """{
 """
 
 
+def readme_code(package: Path, language: str) -> str:
+    """The code that a package's README shows."""
+    text = (package / "README.md").read_text("utf-8")
+    (code,) = re.findall(rf"```{language}\n(.*?)```", text, re.S)
+    return str(code)
+
+
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of this run that all its processes share."""
@@ -44,6 +52,16 @@ def python_client(shared_folder: Path) -> Path:
     """A folder to import `abbot_client` from: what is in its wheel, which is built of the source
     distribution, and that of the checkout."""
     return tools.once(shared_folder / "python-client", _build_python) / "installed"
+
+
+@pytest.fixture(scope="session")
+def importable(python_client: Path) -> Iterator[Path]:
+    """The same folder, where `abbot_client` can be imported from it in this process."""
+    sys.path.insert(0, str(python_client))
+    yield python_client
+    sys.path.remove(str(python_client))
+    for name in [name for name in sys.modules if name.split(".")[0] == "abbot_client"]:
+        del sys.modules[name]
 
 
 def _build_python(folder: Path) -> None:
@@ -84,10 +102,10 @@ def _build_typescript(folder: Path) -> None:
     (project / "package.json").write_text('{"type": "module"}\n')
     shutil.copy(source / "tsconfig.json", project / "tsconfig.base.json")
     (project / "tsconfig.json").write_text(EXAMPLES)
-    for each in (source / "examples").glob("*.ts"):
-        shutil.copy(each, project)
-    for each in (CLIENTS / "examples").glob("*.ts"):
-        shutil.copy(each, project)
+    for where in (source / "examples", CLIENTS / "examples", Path(__file__).parent):
+        for each in where.glob("*.ts"):
+            shutil.copy(each, project)
+    (project / "readme.ts").write_text(readme_code(tools.TYPESCRIPT, "ts"), "utf-8")
     tools.run(str(installed / ".bin" / "tsc"), folder=project)
 
 

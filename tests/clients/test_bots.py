@@ -14,7 +14,7 @@ import pytest
 from api.command.client import Client
 from tests.api.server import Server
 from tests.clients import tools
-from tests.clients.conftest import CLIENTS
+from tests.clients.conftest import CLIENTS, readme_code
 from tests.e2e.conftest import Installation
 from tests.pages import python_code
 
@@ -24,9 +24,25 @@ BOTS = {
     "typescript": CLIENTS / "typescript" / "examples" / "bot.ts",
 }
 RULESETS = ("halleluja", "vallelujah")
-PATIENCE = 240
+PATIENCE = 180
+SHOWN_URL = "http://127.0.0.1:8000"
 
 Bot = Callable[..., str]
+
+
+def run_to_its_end(command: list[str], folder: Path, **environment: str) -> str:
+    """What a program prints, which must end well."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 @pytest.fixture(params=sorted(BOTS))
@@ -36,25 +52,14 @@ def bot(request: pytest.FixtureRequest) -> Bot:
 
 def _bot(language: str, request: pytest.FixtureRequest) -> Bot:
     """Runs a bot to its end; what it has printed."""
+    folder: Path = request.getfixturevalue(f"{language}_client")
     if language == "python":
-        folder = request.getfixturevalue("python_client")
-        command, environment = [sys.executable, str(BOTS["python"])], {"PYTHONPATH": str(folder)}
+        command = [sys.executable, str(BOTS["python"])]
     else:
-        folder = request.getfixturevalue("typescript_client")
-        command, environment = [tools.node(), "built/bot.js"], {}
+        command = [tools.node(), "built/bot.js"]
 
     def play(url: str, table: str) -> str:
-        done = subprocess.run(
-            [*command, table],
-            cwd=folder,
-            env=os.environ | environment | {"ABBOT_URL": url},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return run_to_its_end([*command, table], folder, ABBOT_URL=url, PYTHONPATH=str(folder))
 
     return play
 
@@ -80,13 +85,26 @@ def test_a_bot_plays_at_a_table(bot: Bot, server: Server, ruleset: str) -> None:
         assert printed.result() == ended["status"] == "finished"
 
 
-def test_bots_open_tables_of_their_own(
-    installation: Installation, request: pytest.FixtureRequest
+def test_bots_and_the_code_in_the_readmes_play_computers(
+    installation: Installation,
+    python_client: Path,
+    typescript_client: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
-    bots = [_bot(language, request) for language in BOTS]
-    with ThreadPoolExecutor(len(bots)) as threads:
-        printed = threads.map(lambda play: play(installation.api.url, "halleluja"), bots)
-        assert list(printed) == ["finished"] * len(bots)
+    url = installation.api.url
+    code = readme_code(CLIENTS / "python", "python").replace(SHOWN_URL, url)
+    built = typescript_client / "built"
+    script = (built / "readme.js").read_text("utf-8").replace(SHOWN_URL, url)
+    (built / "readme.js").write_text(script, "utf-8")
+    with ThreadPoolExecutor(4) as threads:
+        bots = [threads.submit(_bot(each, request), url, "halleluja") for each in BOTS]
+        python = [sys.executable, "-c", code]
+        shown = [
+            threads.submit(run_to_its_end, python, python_client),
+            threads.submit(run_to_its_end, [tools.node(), "readme.js"], built),
+        ]
+        assert [each.result() for each in bots] == ["finished", "finished"]
+        assert [each.result() for each in shown] == ["", ""]
 
 
 def test_the_python_package_is_typed(python_client: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from tests.pages import python_code
 from tests.workers.servers import wait_for
 
 EXAMPLES = CLIENTS / "examples"
-PATIENCE = 240
+PATIENCE = 120
 FAULTS = {*MOVES, *READS} - {"fine"}
 
 
@@ -177,9 +177,9 @@ def test_a_phone_is_offline_ended_and_tapped_twice(
     command = [tools.node(), str(typescript_client / "built" / "phone.js")]
     command += [match.game_id, str(path)]
     # Ended while a move has counted and its answer is on the way.
-    proxy.hold_next_move = True
+    proxy.next["move"] = "held"
     with running(command, tmp_path, **match.environment):
-        assert proxy.holding.wait(PATIENCE)
+        wait_for(proxy.holding.is_set, PATIENCE, "a move has counted")
         assert len(proxy.answers) == 1
     # Offline, with that move still to be sent, and ended once more.
     proxy.offline = True

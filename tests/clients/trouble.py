@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import sys
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -28,8 +29,9 @@ PAGE = b"<html>Bad gateway</html>"
 class Trouble(ThreadingHTTPServer):
     """In front of the server at `port`, at `url`.
 
-    did: how often each fault has happened; answers: for each Idempotency-Key the versions of the
-    events in every answer that the server has given to it.
+    next: what becomes of the next request of a kind (`move`, `read`, `stream`, `other`), where that
+    is said. did: how often each fault has happened. answers: for each Idempotency-Key the versions
+    of the events in every answer that the server has given to it.
     """
 
     daemon_threads = True
@@ -39,13 +41,14 @@ class Trouble(ThreadingHTTPServer):
         self.did: Counter[str] = Counter()
         self.answers: dict[str, list[tuple[int, ...]]] = defaultdict(list)
         self.refusals: list[str] = []
+        self.errors: list[BaseException | None] = []
         self.offline = False
-        self.hold_next_move = False
+        self.next: dict[str, str] = {}
         self.holding = threading.Event()
         self._guard = threading.Lock()
         self._plans = {
             kind: itertools.chain(map(str, plan), itertools.repeat("fine"))
-            for kind, plan in (("move", MOVES), ("read", READS), ("stream", STREAMS))
+            for kind, plan in (("move", MOVES), ("read", READS), ("stream", STREAMS), ("other", ()))
         }
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
@@ -56,10 +59,7 @@ class Trouble(ThreadingHTTPServer):
             if self.offline:
                 self.did["offline"] += 1
                 return "unsent"
-            if kind == "move" and self.hold_next_move:
-                self.hold_next_move = False
-                return "held"
-            return next(self._plans[kind])
+            return self.next.pop(kind, None) or next(self._plans[kind])
 
     def note(self, fault: str) -> None:
         with self._guard:
@@ -75,7 +75,10 @@ class Trouble(ThreadingHTTPServer):
                 self.refusals.append(said["code"])
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that has gone is no error."""
+        """A client or a server that has gone is no error."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError | HTTPException):
+            self.errors.append(error)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -94,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _serve(self, kind: str) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        fault = "fine" if kind == "other" else self.server.fault(kind)
+        fault = self.server.fault(kind)
         if fault == "turned-away":
             self._answer(502, {"Content-Type": "text/html"}, PAGE)
         elif fault == "twice":
@@ -178,3 +181,4 @@ def trouble(port: int) -> Iterator[Trouble]:
         server.shutdown()
         server.server_close()
         thread.join()
+    assert server.errors == []

@@ -106,7 +106,7 @@ export class Abbot {
 
   /** Open a table, with its host in seat 0. */
   async createGame(table: NewGame): Promise<Game> {
-    return result(await this.api.POST("/v1/games", { body: table as Schemas["NewGame"] }));
+    return result(await this.api.POST("/v1/games", { body: table }));
   }
 
   /** Sit down, or as host seat a computer player. */

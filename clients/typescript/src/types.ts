@@ -9,9 +9,6 @@ export type GameSummary = Schemas["GameSummary"];
 export type LegalMove = Schemas["LegalMove"];
 export type MadeMove = Schemas["MadeMove"];
 export type Move = Schemas["Move"];
-/** A table to open; what has a default may be left out. */
-export type NewGame = Optional<Schemas["NewGame"], "turn_seconds" | "visibility">;
+export type NewGame = Schemas["NewGame"];
 export type NewSeat = Schemas["NewSeat"];
 export type Problem = Schemas["Problem"];
-
-type Optional<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;
