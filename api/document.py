@@ -50,12 +50,11 @@ _REPLIES = {
 
 
 def finish(document: Document, examples: dict[str, Any]) -> None:
-    """Add what follows from the rest (names, links, headers of all answers) and the examples; drop
+    """Add what follows from the rest (names, headers of all answers) and the examples; drop
     what is unused."""
     _name_types(document)
     _spell_patterns(document)
     _add_common_headers(document)
-    _add_links(document)
     _add_examples(document, examples)
     _drop_unused(document, "headers", "parameters", "responses", "links")
 
@@ -122,57 +121,6 @@ def _add_common_headers(document: Document) -> None:
         answers += [each for each in operation["responses"].values() if "$ref" not in each]
     for answer in answers:
         answer.setdefault("headers", {})[REQUEST_ID] = reference("headers", REQUEST_ID)
-
-
-def _path_parameters(path: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\{([^}]+)\}", path))
-
-
-def _add_links(document: Document) -> None:
-    """From each answer that creates something to the operations on what it created."""
-    links: dict[str, Any] = {}
-    for path, _, operation in operations(document):
-        answer = operation["responses"].get("201")
-        if answer is None:
-            continue
-        schema = _schema_of(document, answer)
-        known = _path_parameters(path)
-        # What is new here: ids in the answer which the path did not have.
-        new = [
-            name
-            for name in schema.get("required", ())
-            if name not in known and (name.endswith("_id") or name == "code")
-        ]
-        for target, _, linked in operations(document):
-            needed = _path_parameters(target)
-            if not set(needed) & set(new) or not set(needed) <= {*known, *new}:
-                continue
-            if _owner_of_webhooks(path) != _owner_of_webhooks(target):
-                continue
-            places = {
-                name: f"$response.body#/{name}" if name in new else f"$request.path.{name}"
-                for name in needed
-            }
-            name = _link_name(linked["operationId"], places)
-            links[name] = {"operationId": linked["operationId"], "parameters": places}
-            answer.setdefault("links", {})[linked["operationId"]] = reference("links", name)
-    document["components"]["links"] = dict(sorted(links.items()))
-
-
-def _owner_of_webhooks(path: str) -> str | None:
-    """Whose webhooks a path is about: a player's and an app's are not the same."""
-    owner, webhooks, _ = path.partition("/webhooks")
-    return owner if webhooks else None
-
-
-def _link_name(operation: str, places: dict[str, str]) -> str:
-    kept = [name for name, place in places.items() if place.startswith("$request")]
-    return "_".join((operation, *kept))
-
-
-def _schema_of(document: Document, answer: dict[str, Any]) -> dict[str, Any]:
-    content = answer.get("content", {}).get("application/json", {})
-    return resolved(document, content.get("schema", {}))
 
 
 def _add_examples(document: Document, examples: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import fields
 
 from . import document as documents
-from . import encoding, identifiers, problems
+from . import encoding, identifiers, links, problems
 from .auth import Access
 from .negotiation import NDJSON
 from .operation import Answer, Operation
@@ -43,6 +43,9 @@ you do not know. This document is at `/openapi.json` and
 `/openapi.yaml`, and to try at `/docs`.
 """.strip()
 
+_TAGS = r'^(?:\*|(?:W/)?"[!#-~]*"(?:[ \t]*,[ \t]*(?:W/)?"[!#-~]*")*)$'
+"""A list of entity tags, or `*` (RFC 9110, section 8.8.3)."""
+
 PARAMETERS: dict[str, dict[str, Any]] = {
     "AcceptLanguage": {
         "in": "header",
@@ -56,25 +59,25 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "name": "Idempotency-Key",
         "description": "Makes the call safe to send again: for 24 hours the same key, path and "
         "body get the first answer. Any 1 to 255 visible ASCII characters.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+        "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
     },
     "IfMatch": {
         "in": "header",
         "name": "If-Match",
         "description": 'Only if the game is still at this version, as `"17"`; else 412.',
-        "schema": {"type": "string"},
+        "schema": {"type": "string", "pattern": _TAGS},
     },
     "LastEventId": {
         "in": "header",
         "name": "Last-Event-ID",
         "description": "The version of the last event that you have; wins over `after`.",
-        "schema": {"type": "string", "pattern": "^[0-9]*$"},
+        "schema": {"type": "string", "pattern": "^(?:0|[1-9][0-9]{0,8})?$"},
     },
     "IfNoneMatch": {
         "in": "header",
         "name": "If-None-Match",
         "description": "The ETag that you have; 304 if it is still the right one.",
-        "schema": {"type": "string"},
+        "schema": {"type": "string", "pattern": _TAGS},
     },
     "AbbotPlayer": {
         "in": "header",
@@ -278,6 +281,7 @@ def openapi(app: Flask) -> dict[str, Any]:
             parameter["description"] = _PATH_PARAMETERS[parameter["name"]]
     messages = {type_: schema.__name__ for type_, schema in MESSAGES.items()}
     documents.add_webhooks(document, messages, WEBHOOK_HEADERS)
+    links.add(document)
     documents.finish(document, json.loads(EXAMPLES.read_bytes()))
     components = document["components"]
     document["components"] = {kind: components[kind] for kind in sorted(components)}

@@ -38,6 +38,7 @@ from .schemas import events as event_schemas
 from .schemas import games as schemas
 from .schemas import moves as move_schemas
 from .schemas.events import MAX_PAGE
+from .schemas.fields import whole
 from .services import services
 
 blueprint = Blueprint("play", __name__, description="Playing a match.")
@@ -280,8 +281,7 @@ def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Respo
 
 def _round_named(call: Call) -> int | None:
     """The round that the move names, before the body was judged."""
-    sent = call.sent.get("round")
-    return sent if type(sent) is int else None
+    return whole(call.sent.get("round"))
 
 
 def _judge(call: Call, loaded: Loaded, command: MakeMove) -> Explanation:

@@ -43,12 +43,20 @@ class Answered(marshmallow.Schema):
 
 
 class Integer(fields.Integer):
-    """A JSON integer; not "1", 1.0 or true."""
+    """An integer as JSON Schema has it: 1, and 1.0 as some languages write it; not "1" or true."""
 
     def _validated(self, value: Any) -> int:
-        if type(value) is not int:
+        number = whole(value)
+        if number is None:
             raise marshmallow.ValidationError(Sentence("Must be an integer."))
-        return value
+        return number
+
+
+def whole(value: Any) -> int | None:
+    """The integer that a JSON value is, or None."""
+    if type(value) is float and value.is_integer():
+        return int(value)
+    return value if type(value) is int else None
 
 
 class Boolean(fields.Boolean):
@@ -98,7 +106,7 @@ def text(meaning: str, **more: Any) -> fields.String:
 
 def page_cursor() -> fields.String:
     """Where a page of a list begins."""
-    return text("Where to go on: `next_cursor` of the page before.")
+    return text("Where to go on: `next_cursor` of the page before.", metadata={"minLength": 1})
 
 
 def page_limit() -> QueryInteger:

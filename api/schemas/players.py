@@ -45,7 +45,7 @@ class NewPlayer(Request):
         required=True,
         metadata={
             "description": "The name that others see; it is normalised to NFC and need not be "
-            "unique.",
+            "unique. Nothing in it may be invisible or unassigned, but joiners.",
             "minLength": 1,
             "maxLength": 64,
             "examples": ["Brother Anselm"],

@@ -33,7 +33,11 @@ _SUBJECTS = (
 def _url(**more: Any) -> fields.String:
     return text(
         "An https URL on a public address, on port 443, or 1024 or above.",
-        metadata={"maxLength": 2048, "examples": ["https://bots.example.com/abbot"]},
+        metadata={
+            "maxLength": 2048,
+            "pattern": "^[!-~]+$",
+            "examples": ["https://bots.example.com/abbot"],
+        },
         **more,
     )
 

@@ -229,22 +229,62 @@ def _patterns(value: Any) -> Iterator[str]:
 
 
 def test_what_is_created_links_to_what_can_be_done_with_it() -> None:
-    paths = {each["operationId"]: path for path, _, each in operations()}
-    links = {each["operationId"]: _links(each) for _, _, each in operations()}
+    links = {each["operationId"]: _links(each, "201") for _, _, each in operations()}
     assert {"getGame", "takeSeat", "startGame", "makeMove", "listEvents"} <= set(
         links["createGame"]
     )
     assert "getDispute" in links["fileDispute"]
     assert "revokeToken" in links["createToken"]
-    for operation in links.values():
-        for name, link in operation.items():
-            assert link["operationId"] == name
-            needed = set(re.findall(r"{([^}]+)}", paths[name]))
-            assert set(link["parameters"]) == needed
 
 
-def _links(operation: dict[str, Any]) -> dict[str, Any]:
-    answer = operation["responses"].get("201", {})
+def test_answers_link_to_what_comes_next() -> None:
+    by_id = {each["operationId"]: each for _, _, each in operations()}
+    legal = _links(by_id["listLegalMoves"], "200")
+    assert legal["makeMove"]["requestBody"] == "$response.body#/legal_moves/0/move"
+    assert _links(by_id["getGame"], "200")["listEvents"]["parameters"] == {
+        "game_id": "$response.body#/game_id",
+        "after": "$response.body#/version",
+    }
+    assert _links(by_id["rematch"], "200") == _links(by_id["rematch"], "201") != {}
+    for name, operation in by_id.items():
+        page = operation["responses"].get("200", {}).get("content", {}).get("application/json", {})
+        if "next_cursor" in _resolved(page.get("schema", {})).get("properties", {}):
+            assert name in _links(operation, "200"), name
+
+
+def test_links_name_parameters_that_exist_and_places_that_are_there() -> None:
+    by_id = {each["operationId"]: (path, each) for path, _, each in operations()}
+    for source, operation in by_id.values():
+        for status, answer in operation["responses"].items():
+            media = answer.get("content", {}).get("application/json", {})
+            for name, link in _links(operation, status).items():
+                assert link["operationId"] == name
+                path, target = by_id[name]
+                needed = set(re.findall(r"{([^}]+)}", path))
+                declared = {_resolved(each)["name"] for each in target["parameters"]}
+                assert needed <= set(link["parameters"]) <= {*needed, *declared}
+                body = link.get("requestBody", {})
+                places = [*link["parameters"].values()]
+                places += body.values() if isinstance(body, dict) else [body]
+                for place in places:
+                    if place.startswith("$request.path."):
+                        assert f"{{{place.removeprefix('$request.path.')}}}" in source
+                    else:
+                        assert _at(media["example"], place), (name, place)
+
+
+def _at(value: Any, place: str) -> Any:
+    """What a runtime expression finds in the body of an answer; a list's next page need not be."""
+    pointer = place.removeprefix("$response.body#/")
+    if pointer == "next_cursor":
+        return pointer
+    for part in pointer.split("/"):
+        value = value[int(part) if part.isdecimal() else part]
+    return value
+
+
+def _links(operation: dict[str, Any], status: str) -> dict[str, Any]:
+    answer = operation["responses"].get(status, {})
     return {name: _resolved(link) for name, link in answer.get("links", {}).items()}
 
 

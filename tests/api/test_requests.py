@@ -116,7 +116,7 @@ def test_a_compressed_body(nobody: Client) -> None:
     nobody.refused(answer, 415, "unsupported-media-type")
 
 
-@pytest.mark.parametrize("value", ["1", 1.7, 1.0, True, None, [3], {"n": 3}])
+@pytest.mark.parametrize("value", ["1", 1.7, 1e300, True, None, [3], {"n": 3}])
 def test_what_is_no_integer(anna: Client, value: object) -> None:
     body = {"ruleset": "halleluja", "turn_seconds": value}
     problem = anna.refused(anna.post("/v1/games", body), 422, "validation")
@@ -124,6 +124,22 @@ def test_what_is_no_integer(anna: Client, value: object) -> None:
     body = {"ruleset": "halleluja", "options": {"rounds_to_win": value}}
     problem = anna.refused(anna.post("/v1/games", body), 422, "validation")
     assert [each["field"] for each in problem["errors"]] == ["options.rounds_to_win"]
+
+
+def test_an_integer_may_be_written_with_a_point(table: Table, bert: Client) -> None:
+    body = '{"turn_seconds": 90.0, "max_seats": 3e0, "options": {"rounds_to_win": 2.0}}'
+    changed = table.host.patch(table.url, data=body, content_type=JSON, expect=200)
+    game = changed.get_data(as_text=True)
+    assert '"turn_seconds":90,' in game
+    assert '"rounds_to_win":2,' in game
+    assert changed.get_json()["max_seats"] == 3
+    bert.patch(f"{table.url}/seats/me", {"ready": True}, expect=200)
+    table.start()
+    move = table.choice()
+    for name in ("round", "turn"):
+        move[name] = float(move[name])
+    table.mover().post(f"{table.url}/moves", move, query="dry_run=true", expect=200)
+    table.mover().post(f"{table.url}/moves", move, expect=201)
 
 
 @pytest.mark.parametrize("value", ["true", 1, 0, "yes", None])

@@ -1,0 +1,91 @@
+"""What made-up requests find: players of each kind, and tables at each stage of their lives."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from functools import cache
+
+from api.command.client import Client
+from tests.api.matches import Match, registered, with_scope
+from tests.databases import Scratch
+
+VARIABLE = "ABBOT_FUZZ_WORLD"
+"""Where the world is told to the process that makes the requests up."""
+
+
+@dataclass
+class World:
+    """Credentials, and ids that exist."""
+
+    player: str = ""
+    """A token that may play."""
+    steward: str = ""
+    """A token that may administrate and audit."""
+    key: str = ""
+    """An app's key."""
+    acts_for: str = ""
+    """A player of that app."""
+    games: list[str] = field(default_factory=list)
+    """Games of the player: lobbies, running ones and ones that are over."""
+    over: list[str] = field(default_factory=list)
+    """Games that are over and stay so, rematches aside."""
+    values: dict[str, str] = field(default_factory=dict)
+    """Values of other path parameters, and bodies of their ids."""
+
+    def environment(self) -> dict[str, str]:
+        """This world as environment variables for the process that uses it."""
+        return {VARIABLE: json.dumps(asdict(self))}
+
+
+@cache
+def current() -> World:
+    """The world that the environment tells of."""
+    return World(**json.loads(os.environ[VARIABLE]))
+
+
+def made(scratch: Scratch, port: int, each: int = 6) -> World:
+    """A new world on a server: `each` tables of every stage."""
+    url = f"http://127.0.0.1:{port}"
+    world = World()
+    host, guest, steward = (registered(url, name) for name in ("Fuzz", "Guest", "Steward"))
+    for scope in ("admin", "audit"):
+        with_scope(scratch, steward, scope)
+    world.player, world.steward = str(host.token), str(steward.token)
+    world.key = steward.post("/apps", {"name": "Fuzz"}).body["key"]
+    app = Client(url, world.key)
+    world.acts_for = app.post("/apps/me/players", {"name": "P"}).body["player_id"]
+    for number in range(each):
+        settings = {
+            "ruleset": ("halleluja", "vallelujah")[number % 2],
+            "visibility": ("public", "private")[number // 2 % 2],
+        }
+        lobby, running, over = (_table(port, host, guest, settings) for _ in "abc")
+        running.start()
+        over.start()
+        for _ in range(number):
+            running.move()
+        over.move()
+        over.end()
+        running.seats[0].post(f"{running.path}/disputes", {"version": 1, "statement": "So it is."})
+        world.games += [lobby.game_id, running.game_id, over.game_id]
+        world.over.append(over.game_id)
+    webhook = host.post("/me/webhooks", {"url": "https://127.0.0.1:2000/abbot"}).body
+    ping = host.post(f"/me/webhooks/{webhook['webhook_id']}/ping").body
+    world.values = {
+        "player_id": world.acts_for,
+        "webhook_id": webhook["webhook_id"],
+        "delivery_id": ping["delivery_id"],
+        "token_id": host.post("/me/tokens").body["token_id"],
+    }
+    for client in (host, guest, steward, app):
+        client.close()
+    return world
+
+
+def _table(port: int, host: Client, guest: Client, settings: dict[str, str]) -> Match:
+    """A table of two in the lobby."""
+    match = Match(port, host.post("/games", settings).body["game_id"], [host, guest])
+    guest.post(f"{match.path}/seats", match.invitation())
+    return match
