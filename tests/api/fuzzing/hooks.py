@@ -16,24 +16,25 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import RejectedPositiveData
 
 from tests.api.fuzzing import world
+from tests.api.fuzzing.world import caller
 
-APPS = ("getApp", "registerAppPlayer", "listAppPlayers", "getAppPlayer", "createPlayerToken")
-STEWARDS = ("registerApp", "revokeApp", "changeScopes", "resolveDispute", "listLooks")
 PLAYER_HEADER = "Abbot-Player"
 
 _NAMES = ("registerPlayer", "registerApp", "registerAppPlayer")
+_WEBHOOKS = ("createWebhook", "changeWebhook", "createAppWebhook", "changeAppWebhook")
 _MOVE = ("type", "card", "wish", "call", "word", "units", "take")
 REFUSED: dict[str, tuple[str, ...]] = {
     # What Unicode makes visible is no matter of a pattern that all languages read alike.
     **dict.fromkeys(_NAMES, ("name",)),
     # Only who runs the name server knows where a URL leads.
-    "createWebhook": ("url",),
-    "changeWebhook": ("url",),
+    **dict.fromkeys(_WEBHOOKS, ("url",)),
     # One flat object for both games: which member goes with which type, game and cards is for the
     # referee, as is which option belongs to which game.
     "makeMove": _MOVE,
     "createGame": ("options.", "max_seats"),
     "changeTable": ("options.", "max_seats"),
+    # Who sat there then is known from the record alone.
+    "getState": ("seat",),
     # What goes together: generators make poor code of `oneOf`, so the document says it in words.
     "takeSeat": ("client_seed", "invite"),
     "fileDispute": ("version", "attempt_id", "receipt", "claim"),
@@ -64,10 +65,10 @@ class Credentials:
     what the operation needs."""
 
     def get(self, case: Any, context: Any) -> str:
-        made, operation = world.current(), _operation(case)
-        if operation in APPS or PLAYER_HEADER in (case.headers or {}):
+        made = world.current()
+        if PLAYER_HEADER in (case.headers or {}):
             return made.key
-        return made.steward if operation in STEWARDS else made.player
+        return caller(made, case.operation.definition.raw)
 
     def set(self, case: Any, data: str, context: Any) -> None:
         if "ticket" not in (case.query or {}):
@@ -92,9 +93,10 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
             # Any other's stream goes on for hours.
             path["game_id"] = _chosen(made.over, path["game_id"])
         elif "game_id" in path and not linked:
-            path["game_id"] = _chosen(made.games, path["game_id"])
-        for name in () if linked else made.values.keys() & path.keys():
-            path[name] = made.values[name]
+            games = [made.disputed] if "dispute_id" in path else made.games
+            path["game_id"] = _chosen(games, path["game_id"])
+        for name in () if linked else tuple(path):
+            path[name] = made.value(case.path, name) or path[name]
     if PLAYER_HEADER in headers and not _negative(case, ParameterLocation.HEADER):
         headers[PLAYER_HEADER] = made.acts_for
     if str(query.get("wait", "")) in map(str, range(1, 31)):

@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from typing import Any
 
 from api.command.client import Client
 from tests.api.matches import Match, registered, with_scope
@@ -13,6 +14,9 @@ from tests.databases import Scratch
 
 VARIABLE = "ABBOT_FUZZ_WORLD"
 """Where the world is told to the process that makes the requests up."""
+
+STEWARDS = ("registerApp", "revokeApp", "changeScopes", "resolveDispute", "listLooks")
+"""Operations that need an admin or an auditor."""
 
 
 @dataclass
@@ -32,7 +36,16 @@ class World:
     over: list[str] = field(default_factory=list)
     """Games that are over and stay so, rematches aside."""
     values: dict[str, str] = field(default_factory=dict)
-    """Values of other path parameters, and bodies of their ids."""
+    """Values of other path parameters that exist."""
+    of_app: dict[str, str] = field(default_factory=dict)
+    """Those that differ where an app asks."""
+    disputed: str = ""
+    """The running game in which there is the dispute."""
+
+    def value(self, path: str, name: str) -> str | None:
+        """What there is for a parameter of a path; None where anything will do."""
+        own = self.of_app if path.startswith("/v1/apps/me") else {}
+        return own.get(name, self.values.get(name))
 
     def environment(self) -> dict[str, str]:
         """This world as environment variables for the process that uses it."""
@@ -43,6 +56,13 @@ class World:
 def current() -> World:
     """The world that the environment tells of."""
     return World(**json.loads(os.environ[VARIABLE]))
+
+
+def caller(world: World, operation: dict[str, Any]) -> str:
+    """The token of whoever may call an operation of the document."""
+    if operation["security"] == [{"appKey": []}]:
+        return world.key
+    return world.steward if operation["operationId"] in STEWARDS else world.player
 
 
 def made(scratch: Scratch, port: int, each: int = 6) -> World:
@@ -68,17 +88,20 @@ def made(scratch: Scratch, port: int, each: int = 6) -> World:
             running.move()
         over.move()
         over.end()
-        running.seats[0].post(f"{running.path}/disputes", {"version": 1, "statement": "So it is."})
         world.games += [lobby.game_id, running.game_id, over.game_id]
         world.over.append(over.game_id)
-    webhook = host.post("/me/webhooks", {"url": "https://127.0.0.1:2000/abbot"}).body
-    ping = host.post(f"/me/webhooks/{webhook['webhook_id']}/ping").body
+    world.disputed = world.games[1]
+    game = f"/games/{world.disputed}"
+    dispute = host.post(f"{game}/disputes", {"version": 1, "statement": "So it is."}).body
     world.values = {
         "player_id": world.acts_for,
-        "webhook_id": webhook["webhook_id"],
-        "delivery_id": ping["delivery_id"],
+        "app_id": steward.post("/apps", {"name": "Spare"}).body["app_id"],
         "token_id": host.post("/me/tokens").body["token_id"],
+        "dispute_id": dispute["dispute_id"],
+        "code": host.post(f"{game}/invites").body["code"],
+        **_webhook(host, "/me/webhooks"),
     }
+    world.of_app = _webhook(app, "/apps/me/webhooks")
     for client in (host, guest, steward, app):
         client.close()
     return world
@@ -89,3 +112,10 @@ def _table(port: int, host: Client, guest: Client, settings: dict[str, str]) -> 
     match = Match(port, host.post("/games", settings).body["game_id"], [host, guest])
     guest.post(f"{match.path}/seats", match.invitation())
     return match
+
+
+def _webhook(owner: Client, path: str) -> dict[str, str]:
+    """The ids of a webhook and of a message to it."""
+    made = owner.post(path, {"url": "https://127.0.0.1:2000/abbot"}).body["webhook_id"]
+    ping = owner.post(f"{path}/{made}/ping").body
+    return {"webhook_id": made, "delivery_id": ping["delivery_id"]}
