@@ -32,6 +32,7 @@ from api import logs
 from api.app import create_app
 from api.auth import new_token, token_hash
 from api.services import over
+from bench.common.api import serving
 from bench.common.report import Figure, finish
 from bench.common.server import Server, server
 from domain.commands import CreateGame, StartGame, TakeSeat
@@ -65,7 +66,7 @@ def main(argv: list[str]) -> int:
         return 0
     figures: dict[str, Figure] = {}
     with server() as database, open_pool(database.app_url, 2) as pool:
-        with _api(database, given):
+        with serving(database, given.port, given.workers):
             figures |= _over_http(pool, given)
         _where_time_goes(pool, database)
     return finish(figures)
@@ -156,33 +157,6 @@ def _play_pair(pair: tuple[str, str], port: int, until: float, taken: list[float
             began = time.perf_counter()
             game = call(seat, "POST", f"/games/{game_id}/moves", move)["game"]
             taken.append(time.perf_counter() - began)
-
-
-@contextlib.contextmanager
-def _api(database: Server, given: argparse.Namespace) -> Iterator[None]:
-    environment = {
-        **os.environ,
-        "ABBOT_DATABASE_URL": database.app_url,
-        "ABBOT_DATA": str(database.folder / "api"),
-        "ABBOT_PORT": str(given.port),
-        "ABBOT_API_WORKERS": str(given.workers),
-        "ABBOT_LOG_LEVEL": "warning",
-        "PYTHONPATH": str(ROOT),
-    }
-    command = [sys.executable, "-P", "-m", "gunicorn", "-c", "python:api.command.gunicorn_config"]
-    process = subprocess.Popen([*command, "api.wsgi:app"], cwd=ROOT, env=environment)
-    try:
-        for _ in range(600):
-            with contextlib.suppress(OSError):
-                connection = http.client.HTTPConnection("127.0.0.1", given.port, timeout=5)
-                connection.request("GET", "/readyz")
-                if connection.getresponse().status == 200:
-                    break
-            time.sleep(0.1)
-        yield
-    finally:
-        process.terminate()
-        process.wait(60)
 
 
 # Where the time goes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -122,13 +123,16 @@ def test_no_limits_at_all(make: Make) -> None:
     assert "RateLimit" not in answer.headers
 
 
-def test_a_store_that_is_away_stops_nobody(make: Make) -> None:
-    store = f"redis://127.0.0.1:{free_port()}/0"
-    client = Client(make(requests_per_token=2, store=store)).register()
-    client.get("/v1/me", expect=200)
-    client.get("/v1/me", expect=200)
-    # Meanwhile the process counts by itself.
-    client.refused(client.get("/v1/me"), 429, "rate-limited")
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_store_that_is_away_or_silent_stops_nobody(make: Make, listens: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        # It takes connections, and never says a word.
+        port = silent.getsockname()[1] if listens else free_port()
+        client = Client(make(requests_per_token=2, store=f"redis://127.0.0.1:{port}/0")).register()
+        client.get("/v1/me", expect=200)
+        client.get("/v1/me", expect=200)
+        # Meanwhile the process counts by itself.
+        client.refused(client.get("/v1/me"), 429, "rate-limited")
 
 
 def test_quotas_are_kept_under_simultaneous_requests(make: Make) -> None:
