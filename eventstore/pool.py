@@ -34,6 +34,12 @@ class BoundedConnection(Connection[Row]):
     own do nothing then, and the machine that it hangs on still acknowledges packets."""
 
     silent_seconds: float | None = None
+    used: dict[bytes, int]
+    """How often statements of `eventstore.prepared` ran on it, up to where they are prepared."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.used = {}
 
     def wait(self, gen: PQGen[Value], interval: float = 0.1, timeout: float | None = None) -> Value:
         seconds = self.silent_seconds if timeout is None else timeout
@@ -50,10 +56,16 @@ class BoundedConnection(Connection[Row]):
         return bool(self.pgconn.transaction_status == TransactionStatus.ACTIVE)
 
 
+def bounded(connection: Connection[Row]) -> BoundedConnection:
+    """The same connection, as what every pool of ours makes."""
+    assert isinstance(connection, BoundedConnection)
+    return connection
+
+
 @contextlib.contextmanager
 def answering_within(connection: Connection[Row], seconds: float) -> Iterator[None]:
     """Wait no longer than that for each answer to what is asked within the block."""
-    assert isinstance(connection, BoundedConnection)
+    connection = bounded(connection)
     before = connection.silent_seconds
     connection.silent_seconds = seconds
     try:
@@ -81,8 +93,7 @@ def open_pool(
     size = max(1, size)
 
     def configure(connection: Connection[Row]) -> None:
-        assert isinstance(connection, BoundedConnection)
-        connection.silent_seconds = silent_seconds
+        bounded(connection).silent_seconds = silent_seconds
 
     return ConnectionPool(
         url,

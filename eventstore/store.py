@@ -15,9 +15,10 @@ from . import sql, sql_batches
 from .appending import APPENDED, Append, Appended
 from .database import Database
 from .errors import Archived, Broken
-from .pool import Pool, Row
+from .pool import Pool, Row, bounded
 from .positions import CACHED_GAMES, Idempotency, Loaded, Positions, Record
 from .recorded import HASH_BYTES, ZERO_HASH, from_bodies, parsed
+from .sending import send
 
 __all__ = ["Head", "Idempotency", "Loaded", "Record", "Store"]
 
@@ -221,10 +222,11 @@ class Store:
 
         psycopg.Error as it comes: the caller has to find out whether it was stored.
         """
-        status, at, hashes, first, last = self.database.once(sql.APPEND, append.parameters())[0]
-        if self.on_append is not None and status == APPENDED:
+        with self.database.connection() as connection:
+            appended = send(bounded(connection), append)
+        if self.on_append is not None and appended.status == APPENDED:
             self.on_append(append.game_id, append.turn_player)
-        return Appended(status, at, tuple(one.hex() for one in hashes or ()), first, last)
+        return appended
 
     def find_record(self, request: Idempotency) -> tuple[Record | None, bool]:
         """What was answered to the key, in whichever game, and whether the key is taken by

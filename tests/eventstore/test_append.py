@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import hashlib
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +18,10 @@ from domain.times import plus_seconds
 from eventstore.appending import Append, Appended
 from eventstore.chain import verify
 from eventstore.ids import uuid7
-from eventstore.pool import open_pool
+from eventstore.pool import bounded, open_pool
+from eventstore.prepared import Prepared
 from eventstore.recorded import rest
+from eventstore.sending import ENCODERS, STATEMENT
 from eventstore.sql import APPEND
 from eventstore.store import Store
 from tests.databases import Scratch
@@ -136,6 +139,74 @@ def test_of_two_open_appends_the_second_breaks_the_primary_key(
             answer = second.execute(APPEND, parameters).fetchone()
             assert answer is not None
             assert answer[0] == "conflict"
+
+
+def test_every_field_of_an_append_is_sent() -> None:
+    """Also of an append that has them all, which none of the others is."""
+    fields = [each.name for each in dataclasses.fields(Append)]
+    assert sorted(STATEMENT.parameters) == sorted(fields) == sorted(ENCODERS)
+
+
+def test_what_is_sent_arrives_as_it_was_meant(scratch: Scratch) -> None:
+    """libpq is given bytes: each of them is what a cursor would have sent."""
+    append = Append(
+        uuid7(),
+        7,
+        (b'"a":"H\xc3\xa4l"}', b'"b":2}'),
+        prev_hash="0f" * 32,
+        guard="in-time",
+        due="2031-05-06T07:08:09.123456Z",
+        token_id=uuid7(),
+        key="ké'y",
+        path="/x\\y",
+        body_hash=bytes(range(224, 256)),
+        keep=datetime.timedelta(days=2, seconds=3, microseconds=4),
+        status="active",
+        turn_seat=0,
+        turn_player=uuid7(),
+        started_version=2**31 - 1,
+        round_version=4,
+        clock="set",
+        round=1,
+        turn=2,
+        clock_from="2031-05-06T07:08:09.1Z",
+        clock_seconds=60,
+        bot="set",
+        bot_seconds=0.1,
+        table={"options": {"a": [1, "ü"]}, "invited": []},
+        secret=bytes(range(32)),
+        seats=[{"seat": 0, "player_id": None}],
+        ahead_ms=2**40,
+    )
+    casts = re.findall(r"%\(\w+\)s::\w+", APPEND)
+    select: Any = f"SELECT {', '.join(casts)}"
+    statement = Prepared("arrives", select, ENCODERS, STATEMENT.binary)
+    values = tuple(getattr(append, name) for name in statement.parameters)
+    with open_pool(scratch.app_url, 1) as pool, pool.connection() as connection:
+        by_cursor = connection.execute(select, append.parameters(), binary=True).pgresult
+        by_hand = statement.run(bounded(connection), values)
+        assert by_cursor is not None
+        for column in range(len(casts)):
+            assert by_hand.get_value(0, column) == by_cursor.get_value(0, column), casts[column]
+
+
+def test_an_error_is_raised_as_a_cursor_raises_it(scratch: Scratch) -> None:
+    statement = Prepared("fails", "SELECT 1 / %(version)s::int", ENCODERS)
+    for threshold in (None, 1):
+        with (
+            open_pool(scratch.app_url, 1, prepare_threshold=threshold) as pool,
+            pool.connection() as connection,
+        ):
+            for divisor in (0, 1, 0):
+                if divisor:
+                    assert statement.run(bounded(connection), (divisor,)).ntuples == 1
+                else:
+                    with pytest.raises(errors.DivisionByZero):
+                        statement.run(bounded(connection), (divisor,))
+            row = connection.execute(
+                "SELECT count(*) FROM pg_prepared_statements WHERE name = 'fails'"
+            ).fetchone()
+            assert row == (0 if threshold is None else 1,)
 
 
 IN_TIME = [("in-time", 100, "appended"), ("in-time", -1, "overdue")]

@@ -115,17 +115,21 @@ def test_a_table_is_opened_once_whatever_answer_is_lost(
 ) -> None:
     """The answer number `lost` of the statements of a keyed creation."""
     player, request = uuid7(), a_request()
-    run, count = Database.once, 0
+    count = 0
 
-    def once(self: Database, *arguments: object) -> object:
-        nonlocal count
-        count += 1
-        if count == lost:
-            proxy.lose_next_answer()
-        return run(self, *arguments)  # type: ignore[arg-type]
+    def counted(run: Callable[..., object]) -> Callable[..., object]:
+        def statement(*arguments: object) -> object:
+            nonlocal count
+            count += 1
+            if count == lost:
+                proxy.lose_next_answer()
+            return run(*arguments)
+
+        return statement
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Database, "once", once)
+        patch.setattr(Database, "once", counted(Database.once))
+        patch.setattr(Store, "append", counted(Store.append))
         outcome = shaky.create(CreateGame(player, "halleluja"), idempotency=request)
     assert proxy.lost == 1
     again = shaky.create(CreateGame(player, "halleluja"), idempotency=request)
