@@ -7,13 +7,16 @@
 - Building a game of 300 events from the database, the whole of it as the library does, and from
   its latest round as a cold load does; the best round of each, as what is measured is short.
 - Bytes on disk for each move.
-- Appends, loads and audits while the table grows.
+- Appends, loads and audits while the record grows by real matches of the months before this one:
+  events stored a second by COPY, moves a second of four threads beside them, the load of a match
+  from its latest round and of the whole of it, audits of one process, bytes of the record on disk.
 
 The server is one of its own, with its defaults. Figures are medians over the rounds, ratios those
 of the same round.
 
   ./abbot bench store
   ./abbot bench store --seconds 5 --rounds 5 --events 10000000
+  ./abbot bench store --clients --events 10000000     (only what takes no clients)
 """
 
 from __future__ import annotations
@@ -83,7 +86,7 @@ def main(argv: list[str]) -> int:
         bench.sizes()
         figures |= bench.rebuilding()
         if given.events:
-            growth.measure(database, pool, given.events)
+            growth.measure(database, pool, given.events, 60 * given.minutes)
     return finish(figures)
 
 
@@ -96,7 +99,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=4, help="of each trial")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
-    parser.add_argument("--events", type=int, default=500_000, help="that the table grows to")
+    parser.add_argument("--events", type=int, default=500_000, help="that the record grows to")
+    parser.add_argument(
+        "--minutes", type=float, default=15, help="that it may grow, however many are there then"
+    )
     return parser
 
 

@@ -1,86 +1,122 @@
-"""Appends, loads and audits while the record grows: the same match again and again, by new ids."""
+"""Appends, loads and audits while the record grows."""
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
+
 from bench.common.server import Server
+from bench.storing import filling
 from bench.storing.abbot import moved, started
 from eventstore.auditing import Auditor
 from eventstore.executor import Executor
 from eventstore.pool import Pool
+from eventstore.settings import ROOT
 from eventstore.store import Store
 
+SIZES = (1_000, 100_000, 1_000_000, 10_000_000)
+"""Events at which there is a measurement, up to the number that is asked for."""
 THREADS = 4
-BATCH_GAMES = 200
+FILLERS = 2
 SECONDS = 3.0
+SAMPLE = 200
+AUDITS = 50
 
-_GROW = """
-CREATE FUNCTION bench_grow(p_template uuid, p_games integer) RETURNS void LANGUAGE plpgsql AS $f$
--- Copies of a match under new ids, each with a chain of its own.
-DECLARE
-    v_game uuid;
-    v_hash bytea;
-    v_body text;
-    v_event record;
-BEGIN
-    FOR n IN 1..p_games LOOP
-        v_game := (substr(p_template::text, 1, 14) || substr(gen_random_uuid()::text, 15))::uuid;
-        v_hash := decode(repeat('00', 32), 'hex');
-        INSERT INTO games SELECT (jsonb_populate_record(g,
-            jsonb_build_object('game_id', v_game::text))).* FROM games g WHERE game_id = p_template;
-        INSERT INTO seats SELECT v_game, seat, player_id, bot, status, false FROM seats
-            WHERE game_id = p_template;
-        FOR v_event IN SELECT version, body FROM events WHERE game_id = p_template ORDER BY version
-        LOOP
-            v_body := replace(v_event.body, p_template::text, v_game::text);
-            v_hash := sha256(v_hash || convert_to(v_body, 'UTF8'));
-            INSERT INTO events VALUES (v_game, v_event.version, v_body, v_hash);
-        END LOOP;
-    END LOOP;
-END
-$f$
+_SIZE = """
+SELECT (SELECT sum(pg_table_size(relid)) FROM pg_partition_tree('events')),
+    (SELECT sum(pg_indexes_size(relid)) FROM pg_partition_tree('events'))
 """
 
 
-def measure(database: Server, pool: Pool, events: int) -> None:
-    """Grow the record to so many events, and measure at several sizes on the way."""
-    executor, dice = Executor(Store(pool)), random.Random(5)
-    game = started(executor, "halleluja", seats=4)
-    while not game.over:
-        game = moved(executor, game, dice)
-    database.execute(_GROW)
-    print(f"\n{'events':>12} {'moves/s':>9} {'cold load ms':>13} {'audited games/s':>16}")
-    for target in (0, events // 4, events):
-        _grow(database, game.game_id, game.version, target)
-        database.execute("VACUUM ANALYZE")
+def measure(database: Server, pool: Pool, events: int, seconds: float = 900.0) -> None:
+    """Grow the record to so many events, for at most so many seconds, and measure on the way."""
+    until = time.monotonic() + seconds
+    with psycopg.connect(database.owner_url, autocommit=True) as owner:
+        filling.make_partitions(owner)
+    print(
+        f"\n{'events':>12} {'stored/s':>9} {'moves/s':>8} {'load ms':>8} {'whole ms':>9}"
+        f" {'audits/s':>9} {'bytes':>6} {'of index':>9}"
+    )
+    numbers = 0
+    executor = Executor(Store(pool))
+    for target in sorted({*(size for size in SIZES if size < events), events}):
+        there = _count(database)
+        began = time.monotonic()
+        numbers += _grow(database, target - there, numbers, until)
+        count = _count(database)
+        rate = (count - there) / (time.monotonic() - began)
+        database.execute("ANALYZE")
         database.execute("CHECKPOINT")
-        ((count,),) = database.execute("SELECT count(*) FROM events")
+        ((table, index),) = database.execute(_SIZE)
         sample = _sample(database)
+        stored = f"{rate:.0f}" if count > there else "-"
         print(
-            f"{count:>12,} {_moves(executor):>9.0f} {_load_ms(pool, sample):>13.2f}"
-            f" {_audits(pool, sample):>16.1f}",
+            f"{count:>12,} {stored:>9} {_moves(executor):>8.0f} {_load_ms(pool, sample):>8.2f}"
+            f" {_load_ms(pool, sample, whole=True):>9.2f} {_audits(pool, sample):>9.1f}"
+            f" {(int(str(table)) + int(str(index))) / count:>6.0f} {int(str(index)) / count:>9.0f}",
             flush=True,
         )
-
-
-def _grow(database: Server, template: str, length: int, target: int) -> None:
-    while True:
-        ((count,),) = database.execute("SELECT count(*) FROM events")
-        games = min(BATCH_GAMES * 10, -(-(target - int(str(count))) // length))
-        if games <= 0:
+        if time.monotonic() > until:
+            print(f"  ({events:,} events would take longer than the time that is given)")
             return
-        database.execute(f"SELECT bench_grow('{template}', {games})")
+
+
+def _count(database: Server) -> int:
+    ((count,),) = database.execute("SELECT count(*) FROM events")
+    return int(str(count))
+
+
+def _grow(database: Server, events: int, first: int, until: float) -> int:
+    """Store about so many events in some processes; how many numbers of matches are used up."""
+    if events <= 0:
+        return 0
+    command = [sys.executable, "-m", "bench.storing.filling", database.owner_url]
+    share = str(-(-events // FILLERS))
+    processes = [
+        subprocess.Popen(
+            [*command, share, str(first + n), str(FILLERS)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        for n in range(FILLERS)
+    ]
+    try:
+        with ThreadPoolExecutor(FILLERS) as threads:
+            stored = list(threads.map(lambda process: _follow(process, until), processes))
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    # One more than is known, as a process that is ended may have stored another transaction.
+    return (max(stored) + filling.MATCHES_AT_A_TIME) * FILLERS
+
+
+def _follow(process: subprocess.Popen[str], until: float) -> int:
+    stored = 0
+    assert process.stdout is not None
+    for line in process.stdout:
+        stored = int(line)
+        if time.monotonic() > until:
+            return stored
+    if process.wait():
+        raise RuntimeError("a process that fills the record has failed")
+    return stored
 
 
 def _sample(database: Server) -> list[str]:
     rows = database.execute(
-        "SELECT game_id::text FROM games WHERE options <> '{}' AND started_version IS NOT NULL"
-        " ORDER BY random() LIMIT 200"
+        "SELECT game_id::text FROM games WHERE status = 'finished'"
+        f" ORDER BY random() LIMIT {SAMPLE}"
     )
     return [str(row[0]) for row in rows]
 
@@ -101,14 +137,24 @@ def _moves(executor: Executor) -> float:
         return sum(threads.map(play, range(THREADS))) / SECONDS
 
 
-def _load_ms(pool: Pool, sample: list[str]) -> float:
+def _load_ms(pool: Pool, sample: list[str], *, whole: bool = False) -> float:
     store = Store(pool, games=0)
-    return statistics.median(_seconds(lambda g=each: store.load(g)) for each in sample) * 1000
+
+    def load(game_id: str) -> None:
+        store.load(game_id, whole=whole)
+
+    return statistics.median(_seconds(lambda g=each: load(g)) for each in sample) * 1000
 
 
 def _audits(pool: Pool, sample: list[str]) -> float:
     auditor = Auditor(pool)
-    return 1 / statistics.median(_seconds(lambda g=each: auditor.game(g)) for each in sample[:50])
+
+    def audit(game_id: str) -> None:
+        audited = auditor.game(game_id)
+        if audited is None or audited.wrong:
+            raise RuntimeError(f"a match is not recorded as it should be: {audited}")
+
+    return 1 / statistics.median(_seconds(lambda g=each: audit(g)) for each in sample[:AUDITS])
 
 
 def _seconds(action: Callable[[], object]) -> float:
