@@ -3,9 +3,11 @@
 - Moves per second with 1, 8 and 32 clients, each in turns with the others, round after round:
   the executor playing whole matches; pgbench running the same statement, prepared; the
   `eventsourcing` library, which fetches an aggregate from its cache and saves it. Once as it is,
-  and once with a slow disk (`commit_delay`).
-- Building a game of 300 events from the database, the whole of it as the library does, and from
-  its latest round as a cold load does; the best round of each, as what is measured is short.
+  and once with a slow disk (`commit_delay`). Everyone commits each move durably, so a single client
+  waits for a flush a move whoever it is: what pgbench makes then is the most that anybody can.
+- Building a game of 300 events from the database: from all of its events, as the library does,
+  which is what the goal is about; and from its latest round, as the executor does with a game that
+  it does not know. The best round of each, as what is measured is short.
 - Bytes on disk for each move.
 - Appends, loads and audits while the record grows by real matches of the months before this one:
   events stored a second by COPY, moves a second of four threads beside them, the load of a match
@@ -57,6 +59,7 @@ PROCESSES = 8
 SLOW_DISK_MICROSECONDS = 5000
 LIBRARY = ("eventsourcing", "psycopg", "psycopg-binary", "psycopg-pool")
 EVENTS = 300
+ALL, LATEST = "from all events", "from the latest round"
 
 
 _SIZES = """
@@ -243,29 +246,32 @@ class Bench:
         game_id = self._long_game()
         store = Store(self.store.pool, games=0)
         loads: dict[str, Callable[[], object]] = {
-            "whole": lambda: store.load(game_id, whole=True),
-            "cold": lambda: store.load(game_id),
+            ALL: lambda: store.load(game_id, whole=True),
+            LATEST: lambda: store.load(game_id),
         }
-        queries = {"whole": sql.LOAD_WHOLE, "cold": sql.LOAD}
+        queries = {ALL: sql.LOAD_WHOLE, LATEST: sql.LOAD}
         best: dict[str, float] = {}
         for _ in range(self.given.rounds):
             for name, load in loads.items():
                 _note(best, name, _median_ms(load))
                 _note(
                     best,
-                    f"{name} query",
+                    f"{name}, the query",
                     _median_ms(lambda n=name: _ask(store, queries[n], game_id)),
                 )
             if "eventsourcing" not in self.peers.missing:
                 _note(best, "library", self._library_rebuilds_ms())
         print(f"\na game of {EVENTS} events, ms (the best round)")
         for name, milliseconds in best.items():
-            print(f"  {name:<12} {milliseconds:6.2f}")
-        beyond = round(max(0.0, best["cold"] - best["cold query"]), 2)
+            print(f"  {name:<32} {milliseconds:6.2f}")
+        beyond = round(max(0.0, best[LATEST] - best[f"{LATEST}, the query"]), 2)
         figures = {f"cold load of {EVENTS} events beyond the query, ms": at_most(beyond, 3)}
         if "library" in best:
-            ratio = round(best["library"] / best["whole"], 2)
-            figures[f"rebuilding {EVENTS} events, times the library"] = at_least(ratio, 5)
+            for name in loads:
+                ratio = round(best["library"] / best[name], 2)
+                figures[f"rebuilding {EVENTS} events {name}, times the library"] = at_least(
+                    ratio, 5
+                )
         return figures
 
     def _library_rebuilds_ms(self) -> float:

@@ -83,9 +83,13 @@ def _rules_of(event: AnyEvent) -> Ruleset:
 
 def fold(game_id: str, events: Iterable[AnyEvent]) -> Game:
     """The game that `events`, in order from version 1, lead to."""
-    game = Game(game_id)
-    for event in events:
-        evolve(game, event)
+    game, following = Game(game_id), iter(events)
+    for first in following:
+        evolve(game, first)
+        break
+    # The rules are known from the first event on.
+    for event in following:
+        evolution.evolve(game, event)
     return game
 
 

@@ -37,13 +37,16 @@ class Fate(enum.Enum):
     BUG = "nothing was stored, and trying again would not help"
 
 
+READ_ONLY = "25006"
+"""SQLSTATE of what would change a standby: nothing is stored, and waiting would not help."""
+
 _BUSY = frozenset(
     {
         "40001",  # serialization failure
         "40P01",  # deadlock
         "55P03",  # lock not available in time
         "57014",  # cancelled, by the statement timeout
-        "25006",  # read-only: a standby
+        READ_ONLY,
         "53000",  # short of resources
         "53100",
         "53200",
@@ -77,7 +80,10 @@ class Pause:
         self._longest = 0.002
 
     def rest(self, cause: BaseException | None = None) -> None:
-        """Wait a little; Unavailable once the time is used up."""
+        """Wait a little; Unavailable once the time is used up, or at once where nothing can be
+        changed at all."""
+        if isinstance(cause, psycopg.Error) and cause.sqlstate == READ_ONLY:
+            raise Unavailable("the database can only be read") from cause
         wait = self._longest * random.random()
         self._longest = min(2 * self._longest, 0.2)
         if time.monotonic() + wait > self._until:

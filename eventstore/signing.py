@@ -185,9 +185,11 @@ class Signer:
             if self._current is not None and self._current.state == state:
                 return self._current
             key = self._folder.current()
+            # Looked at first, so that a process before a replica, which cannot publish, signs too.
+            published = {each.kid for each in self.listed()}
             for file in self._folder.files():
-                retired = not file.key.is_private
-                _publish(self._database, file.key, retired=retired)
+                if file.kid not in published:
+                    _publish(self._database, file.key, retired=not file.key.is_private)
             # Making the first key changes the folder; that is found at the next signature.
             self._current = _Current(key, header(key), state)
             return self._current

@@ -20,25 +20,29 @@ LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at IS NOT NULL
 LEFT JOIN idempotency i ON i.game_id = g.game_id AND i.token_id = %(token_id)s::uuid
     AND i.key = %(key)s AND i.expires_at > clock_timestamp()
 CROSS JOIN LATERAL (
-    SELECT convert_to('[' || string_agg(x.body, ',') FILTER (WHERE {{new}}) || ']', 'UTF8')
-            AS bodies,
-        string_agg(x.hash, ''::bytea) AS hashes
+    SELECT '[' || string_agg(x.body, ','){{new}} || ']' AS bodies, {{hashes}} AS hashes
     FROM ({{events}} ORDER BY version) x
 ) e
 WHERE g.game_id = %(game_id)s::uuid
 """
 
+_NEWEST: LiteralString = """(
+            SELECT n.hash FROM events n WHERE n.game_id = %(game_id)s::uuid
+            ORDER BY n.version DESC LIMIT 1
+        )"""
+
 _WHOLE: LiteralString = """
         SELECT version, body, hash FROM events WHERE game_id = %(game_id)s::uuid"""
 
 LOAD_WHOLE: LiteralString = _POSITION.format(
-    more="g.secret, g.rematch_of::text, g.version", new="true", events=_WHOLE
+    more="g.secret, g.rematch_of::text, g.version", new="", hashes=_NEWEST, events=_WHOLE
 )
 """A game with all its events."""
 
 LOAD: LiteralString = _POSITION.format(
     more="g.secret, g.rematch_of::text, g.version",
-    new="true",
+    new="",
+    hashes=_NEWEST,
     events=f"""{_WHOLE}
             AND version <= coalesce(g.started_version, g.version)
         UNION ALL {_WHOLE}
@@ -48,7 +52,8 @@ LOAD: LiteralString = _POSITION.format(
 
 TAIL: LiteralString = _POSITION.format(
     more="substr(e.hashes, 1, 32)",
-    new="x.version > %(version)s",
+    new=" FILTER (WHERE x.version > %(version)s)",
+    hashes="string_agg(x.hash, ''::bytea)",
     events=f"{_WHOLE} AND version >= %(version)s",
 )
 """The events after a version, and the hash of that version."""

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, LiteralString, NamedTuple, TypeVar
 
+import orjson
+
 from domain.events import Event, Recorded
 from domain.evolution import AnyEvent
 from domain.game import Game, evolve, fold, fold_round
@@ -291,12 +293,15 @@ def _knows(game: Game, since: int | None) -> bool:
     return since is None or game.known_from <= max(1, since)
 
 
-def decided(bodies: bytes) -> list[Event]:
+def decided(bodies: bytes | str) -> list[Event]:
     """The events of a JSON array of bodies. Raises Broken."""
-    return [
-        Event(each["version"], each["type"], each["by"], each["data"], each["at"])
-        for each in parsed(bodies)
-    ]
+    try:
+        return [
+            Event(each["version"], each["type"], each["by"], each["data"], each["at"])
+            for each in orjson.loads(bodies)
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Broken("an event's row is no event") from error
 
 
 def gone_through(game: Game, events: Iterable[AnyEvent]) -> Game:

@@ -10,9 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from domain.commands import CreateGame, MakeMove, Resign
 from domain.game import Game
+from eventstore.appending import Append, Appended
 from eventstore.chain import verify
 from eventstore.database import Database
 from eventstore.errors import Unavailable
@@ -231,3 +233,27 @@ def test_without_prepared_statements(scratch: Scratch) -> None:
                 prepared = connection.execute("SELECT count(*) FROM pg_prepared_statements")
                 assert prepared.fetchone() == (0,)
         assert verify(table.events(), game_id=table.game_id) is None
+
+
+def test_a_database_that_can_only_be_read_is_not_asked_again(
+    scratch: Scratch, executor: Executor
+) -> None:
+    """A standby will not let itself be changed a moment later either."""
+    table = open_table(executor, "vallelujah")
+    url = make_conninfo(scratch.app_url, options="-c default_transaction_read_only=on")
+    sent: list[str] = []
+
+    class Counting(Store):
+        def append(self, append: Append) -> Appended:
+            sent.append(append.game_id)
+            return super().append(append)
+
+    with open_pool(url, 2) as pool:
+        reading = Executor(Counting(pool))
+        move = MakeMove(table.mover(), table.a_move())
+        with pytest.raises(Unavailable):
+            reading.execute(table.game_id, move)
+        assert sent == [table.game_id]
+        loaded = reading.store.load(table.game_id)
+        assert loaded is not None
+        assert loaded.game.version == table.game().version
