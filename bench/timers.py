@@ -30,7 +30,7 @@ from eventstore.settings import data_dir
 
 TURN_SECONDS = 5
 
-CYCLE_SECONDS = TURN_SECONDS + 0.15
+CYCLE_SECONDS = TURN_SECONDS + 0.25
 """From one time-out of a match to its next, with what it is late by: so many matches make the rate
 that is asked for, and a little more."""
 
