@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from api.places import Places
 from api.problems import Problem
 from eventstore.pool import open_pool
 from eventstore.store import Store
+from tests.api.asking import meanwhile
 from tests.api.listening import PATIENCE
 from tests.api.matches import Match
 from tests.databases import Scratch, scratch_database, server_url
@@ -199,3 +201,22 @@ def test_a_client_that_takes_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) 
             connection.sendall(b"x" * 100_000_000)
         connection.close()
         assert connection.fileno() == -1
+
+
+def test_a_body_that_trickles_is_let_go_however_steadily() -> None:
+    ours, theirs = socket.socketpair()
+    connection = Connection(ours.family, ours.type, ours.proto, fileno=ours.detach())
+    theirs.setblocking(False)
+
+    def trickle() -> None:
+        with suppress(OSError):
+            theirs.send(b"x")
+
+    connection.body_until = time.monotonic() + 0.2
+    with theirs, meanwhile(trickle):
+        with pytest.raises(ConnectionResetError):
+            list(iter(lambda: connection.recv(1), b""))
+        connection.body_until = None
+        assert connection.recv(1) == b"x"
+        connection.lingered = True
+        connection.close()
