@@ -12,6 +12,7 @@ from . import (
     app_webhooks,
     apps,
     attempts,
+    clock,
     disputes,
     docs,
     documentation,
@@ -76,7 +77,7 @@ def create_app(
     _register_headers(app)
     _register_store_errors(app)
     api = documentation.create_api(app)
-    on_games = (games, seats, invites, play, events, states, streams, attempts, disputes)
+    on_games = (games, seats, invites, play, clock, events, states, streams, attempts, disputes)
     own = (players, me, webhooks, apps, app_webhooks)
     for module in (*own, rulesets, *on_games):
         api.register_blueprint(module.blueprint, url_prefix=BASE)
@@ -96,6 +97,7 @@ def _register_headers(app: Flask) -> None:
         methods=["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"],
         allow_headers=[
             "Abbot-Player",
+            "Abbot-Sandbox-Refuse",
             "Authorization",
             "Content-Type",
             "Idempotency-Key",

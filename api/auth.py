@@ -117,7 +117,7 @@ def authenticate(access: Access, *, again: bool = False) -> Identity:
         caller = services().players.lookup(token_hash(match[1]))
     if caller is None:
         rates.count_stranger()
-        raise _bad_token("The token is not valid, or no longer.")
+        raise no_longer_valid()
     if not again:
         rates.count_caller(caller.token_id)
     if access is Access.APP:
@@ -164,6 +164,11 @@ def unauthenticated(
         template,
         headers={"WWW-Authenticate": 'Bearer realm="abbot"'},
     )
+
+
+def no_longer_valid() -> Problem:
+    """401 for a token that ended, was revoked or never was."""
+    return _bad_token("The token is not valid, or no longer.")
 
 
 def _bad_token(template: str) -> Problem:

@@ -18,7 +18,7 @@ from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import fields
 
 from . import document as documents
-from . import encoding, identifiers, links, problems
+from . import encoding, identifiers, links, problems, refusing
 from .auth import Access
 from .negotiation import NDJSON
 from .operation import Answer, Operation
@@ -84,6 +84,14 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "name": "Abbot-Player",
         "description": "With an app's key: the id of the player of the app for whom it asks.",
         "schema": {"type": "string", "format": "uuid"},
+    },
+    "SandboxRefuse": {
+        "in": "header",
+        "name": refusing.HEADER,
+        "description": "In the sandbox: refuse this request so, before anything is done; one of "
+        + ", ".join(f"`{code}`" for code in refusing.CODES)
+        + ". For anyone else 403.",
+        "schema": {"type": "string"},
     },
     "RequestId": {
         "in": "header",
@@ -387,6 +395,7 @@ def _document(declared: Operation, view: Any) -> dict[str, Any]:
             ("IfNoneMatch", declared.if_none_match),
             ("LastEventId", declared.last_event_id),
             ("AbbotPlayer", declared.access in (Access.OPTIONAL, Access.REQUIRED)),
+            ("SandboxRefuse", declared.access is not Access.OPEN),
         )
         if used
     ]

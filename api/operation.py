@@ -28,6 +28,7 @@ from eventstore.players import Caller
 from . import encoding, etags, negotiation
 from .auth import ADMIN, PLAY, Access, Identity, authenticate
 from .problems import Problem, forbidden, invalid
+from .refusing import refuse_as_asked
 
 View = Callable[..., Response]
 Schema = type[marshmallow.Schema]
@@ -195,6 +196,8 @@ def _receive(declared: Operation) -> Call:
         structlog.contextvars.bind_contextvars(player_id=identity.player.player_id)
     if identity.app is not None:
         structlog.contextvars.bind_contextvars(app_id=identity.app.app_id)
+    if declared.access is not Access.OPEN:
+        refuse_as_asked(identity)
     media_type = negotiation.acceptable(declared.offered)
     body = request.get_data() if declared.body is not None else b""
     if body:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from flask import Flask, Response, current_app, g, request
@@ -277,6 +277,17 @@ def count_registration() -> None:
     """Count a player who registers."""
     counters = rates()
     counters.count(counters.registrations, address())
+
+
+def used_up() -> Problem:
+    """429 as if the running request had been one too many."""
+    standings: list[Standing] = g.get("standings", [])
+    if not standings:
+        return Problem(
+            "rate-limited", "Too many requests; try again soon.", headers={"Retry-After": "1"}
+        )
+    standings[-1] = replace(standings[-1], remaining=0, reset_seconds=1)
+    return _too_many(standings[-1])
 
 
 def register(app: Flask, allowances: Allowances) -> None:

@@ -198,6 +198,14 @@ _VALUES = {
 _DETAILS = {
     "There is nothing here that you may see.": "Hier ist nichts, was du sehen darfst.",
     "Only sandbox games are dealt by name.": "Nur Testspiele werden nach Namen ausgeteilt.",
+    "Only in the sandbox are requests refused on request.": (
+        "Nur für Tests werden Anfragen auf Wunsch abgelehnt."
+    ),
+    "{header} names one of {codes}.": "{header} nennt eines von diesen: {codes}.",
+    "Too many requests; try again soon.": "Zu viele Anfragen; bitte bald noch einmal.",
+    "Only the clock of a sandbox game can be moved.": (
+        "Nur die Uhr eines Testspiels kann gestellt werden."
+    ),
     "There is no such path.": "Diesen Pfad gibt es nicht.",
     "There is no such path, or an id in it is not written as one.": (
         "Diesen Pfad gibt es nicht, oder eine id darin ist nicht wie eine geschrieben."

@@ -432,7 +432,7 @@ class Executor:
             record.first,
             record.last,
             True,
-            loaded.now,
+            game.clock(loaded.game.real_time(loaded.now)),
             events[-1].hash,
             loaded.rematch,
         )

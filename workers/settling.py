@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from eventstore import batches
+from eventstore.bots import choose_move
 from eventstore.deadlines import Deadlines
 from eventstore.errors import OutOfService, Unavailable
 from eventstore.executor import Executor
 from workers import figures
-from workers.bots import choose_move
 
 log = logging.getLogger(__name__)
 

@@ -267,6 +267,21 @@ class ChainHead(Answered):
     hash = hash_("Its hash.", required=True)
 
 
+MOST_ADVANCE = 30 * 24 * 3600
+"""Seconds that one call can move a clock."""
+
+
+class ClockChange(Request):
+    """By how much the clock of a sandbox game goes forward."""
+
+    advance_seconds = integer(
+        "Seconds; the clock never goes back, and 366 days ahead at most in all.",
+        required=True,
+        validate=validate.Range(1, MOST_ADVANCE),
+        metadata={"examples": [65]},
+    )
+
+
 class GameClock(Answered):
     """The clock of a sandbox game."""
 

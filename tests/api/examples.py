@@ -214,6 +214,7 @@ def walk(app: Flask, away: Flask, scratch: Scratch, monkeypatch: pytest.MonkeyPa
         _looked_at(anselm, url)
     _audited(anselm, clara, lobby, scratch)
     _messages(app, recorder, anselm)
+    _sandbox(nobody)
     return recorder
 
 
@@ -384,6 +385,19 @@ def _looked_at(anselm: Walker, url: str) -> None:
     anselm.get(f"{url}/states/9", expect=200)
     anselm.get(f"{url}/audit", expect=200)
     anselm.get(f"{url}/attempts", expect=200)
+
+
+def _sandbox(nobody: Walker) -> None:
+    """A match for tests, whose clock is moved."""
+    made = nobody.post("/v1/players", {"name": "Franz", "sandbox": True}).get_json()
+    franz = nobody.holding(made["token"], made["player_id"])
+    settings = {"ruleset": "halleluja", "deal": "play-a-2", "turn_seconds": 3600}
+    url = f"/v1/games/{franz.post('/v1/games', settings).get_json()['game_id']}"
+    franz.post(f"{url}/seats", {"bot": "greedy"}, expect=201)
+    franz.post(f"{url}/start", expect=200)
+    franz.post(f"{url}/clock", {"advance_seconds": 65}, expect=200)
+    franz.post(f"{url}/resign", expect=200)
+    franz.post(f"{url}/clock", {"advance_seconds": 65}, expect=409)
 
 
 def _audited(anselm: Walker, clara: Walker, url: str, scratch: Scratch) -> None:

@@ -19,7 +19,8 @@ _dice = random.SystemRandom()
 def choose_move(game: Game, seat: int) -> dict[str, Any]:
     """The move that the bot of this seat makes. It sees what a player on its seat would see.
 
-    The dice are the system's, so nobody can foretell a bot's move.
+    The dice are the system's, so nobody can foretell a bot's move; in the sandbox those of the
+    deal, so that tests meet the same moves again.
     """
     name = game.seats[seat].bot
     if name is None:
@@ -27,4 +28,8 @@ def choose_move(game: Game, seat: int) -> dict[str, Any]:
     until = time.monotonic() + THINKING_SECONDS
     shown = view(game, Viewer(seat))
     listed = shown["you"]["legal_moves"]
-    return bots.choose(name, shown, listed, _dice, lambda: time.monotonic() >= until)
+    dice: random.Random = _dice
+    if game.deal is not None and game.turn is not None:
+        # Not by the version: how often the clock is moved makes no difference.
+        dice = random.Random(f"{game.deal} {game.round} {game.turn.number}")
+    return bots.choose(name, shown, listed, dice, lambda: time.monotonic() >= until)

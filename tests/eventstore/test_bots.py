@@ -1,4 +1,4 @@
-"""What a worker's bot is shown, and how long it may think."""
+"""What a bot is shown, and how long it may think."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import pytest
 from domain.bots.choices import every
 from domain.bots.eyes import EYES
 from domain.commands import Context, CreateGame, SeatBot, StartGame
-from domain.game import Game, decide, new_game, push, view
+from domain.game import Game, Seat, decide, new_game, push, view
 from domain.redaction import Viewer
-from workers import bots
+from domain.sandbox import secret_of
+from eventstore import bots
 
 HOST = "019b7600-0000-7000-8000-000000000001"
 CONTEXT = Context(bytes(range(32)))
 
 
-def table(ruleset: str) -> Game:
+def table(ruleset: str, bot: str = "wise", deal: str | None = None) -> Game:
     game = new_game("019b7600-0000-7000-8000-000000000000")
-    seating = [SeatBot(HOST, "wise")] * 2
-    for command in (CreateGame(HOST, ruleset, {"rounds_to_win": 1}), *seating, StartGame(HOST)):
-        game = decide(game, command, CONTEXT).game
+    context = CONTEXT if deal is None else Context(secret_of(deal))
+    opened = CreateGame(HOST, ruleset, {"rounds_to_win": 1}, deal=deal)
+    for command in (opened, *[SeatBot(HOST, bot)] * 2, StartGame(HOST)):
+        game = decide(game, command, context).game
     return game
 
 
@@ -60,3 +62,23 @@ def test_a_bot_without_time_to_think_makes_the_move_that_looks_best(
 def test_a_seat_without_a_bot_makes_no_move() -> None:
     with pytest.raises(ValueError, match="seat 0 has no bot"):
         bots.choose_move(table("vallelujah"), 0)
+
+
+def _moves(game: Game, context: Context, count: int) -> list[dict[str, Any]]:
+    moves = []
+    while game.turn is not None and len(moves) < count:
+        move = bots.choose_move(game, game.turn.seat)
+        moves.append(move)
+        push(game, move, context)
+    return moves
+
+
+def test_in_the_sandbox_a_bot_plays_the_same_again() -> None:
+    def played(deal: str) -> list[dict[str, Any]]:
+        game = table("vallelujah", "random", deal)
+        game.seats = {seat: Seat(bot="random") for seat in game.seats}
+        return _moves(game, Context(secret_of(deal)), 25)
+
+    first = played("first-steps")
+    assert played("first-steps") == first
+    assert played("second-steps") != first
