@@ -15,7 +15,8 @@ from joserfc.jwk import OKPKey
 
 from tests.domain import naive
 from tests.domain.games import RandomGame
-from tests.domain.verification.records import play_out
+from tests.domain.positions import started
+from tests.domain.verification.records import chained, play_out
 from tests.eventstore.exports import Notary
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "vectors"
@@ -104,6 +105,7 @@ def shuffle() -> dict[str, Any]:
                 "seeds": seeds}  # fmt: skip
         words = list(itertools.islice(naive.words(key), 20))
         streams.append({"of": what, "key": key.hex(), "words": words})
+    streams.append(_sandbox_stream())
     key = bytes.fromhex(streams[1]["key"])
     numbers = []
     for k in (1, 2, 3, 52, 54, 2**31 + 1, 2**32):
@@ -121,6 +123,32 @@ def shuffle() -> dict[str, Any]:
         "numbers": {"key": key.hex(), "cases": numbers},
         "shuffles": {"key": key.hex(), "cases": shuffles},
     }
+
+
+DEAL = "first-steps"
+
+
+def _sandbox_stream() -> dict[str, Any]:
+    named = {"n": 0, "purpose": "deal", "seeds": ["", ""]}
+    key = naive.key(
+        SECRET, "", purpose="deal", round_number=1, n=0, seeds=["", ""], sandbox_deal=DEAL
+    )
+    words = list(itertools.islice(naive.words(key), 20))
+    return {"of": {"deal": DEAL, **named, "round": 1}, "key": key.hex(), "words": words}
+
+
+def sandbox_record() -> list[Any]:
+    """A whole sandbox game: its clock is moved, and two rounds are dealt."""
+    table = started("vallelujah", secret=naive.deal_secret(DEAL), deal=DEAL)
+    table.advance(20_000)
+    while table.game.round == 1:
+        assert table.game.turn is not None
+        move = dict(table.legal()[0])
+        table.move(table.game.turn.seat, move.pop("type"), **move)
+    table.advance(66_000)
+    table.expire()
+    table.resign(1)
+    return chained(table.log)
 
 
 def _record(ruleset: str) -> list[Any]:
@@ -229,6 +257,7 @@ def files() -> dict[str, bytes]:
         "halleluja.ndjson": signer.export(halleluja),
         "vallelujah.ndjson": signer.export(vallelujah),
         "halleluja-long.ndjson": signer.export(_long_record()),
+        "sandbox.ndjson": signer.export(sandbox_record()),
     }
 
 

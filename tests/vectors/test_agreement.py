@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from eventstore.verifying import check_export
+from tests.domain.verification.records import changed
 from tests.eventstore.exports import Notary
 from tests.vectors import agreement
+from tests.vectors.making import sandbox_record
 
 needs_node = pytest.mark.skipif(not agreement.able(), reason="needs Node with Ed25519")
 
@@ -38,6 +44,46 @@ def _agree(games: int, folder: Path) -> None:
     reports, found = agreement.compare(open_games + changed, notary, seen)
     assert found == []
     assert all(report.ok for report in reports[:games])
+
+
+@needs_node
+def test_they_agree_on_sandbox_records(tmp_path: Path) -> None:
+    notary, record = Notary(), sandbox_record()
+    clock = next(i for i, event in enumerate(record) if event.type == "clock.advanced")
+    later = next(i for i, event in enumerate(record) if event.data.get("round") == 2)
+    changes: list[tuple[int, Callable[[dict[str, Any]], Any]]] = [
+        (0, lambda data: data.pop("sandbox")),
+        (0, lambda data: data.update(sandbox={"deal": "another"})),
+        (0, lambda data: data.update(sandbox={})),
+        (0, lambda data: data.update(sandbox=True)),
+        (0, lambda data: data.update(sandbox={"deal": 5})),
+        (clock, lambda data: data.update(ahead_ms=5)),
+        (later, lambda data: data.pop("ahead_ms")),
+        (len(record) - 1, lambda data: data.update(secret="ab" * 32)),
+    ]
+    files = [record, *(changed(record, index, change) for index, change in changes)]
+    reports, found = agreement.compare([notary.export(each) for each in files], notary, tmp_path)
+    assert found == []
+    assert [report.ok for report in reports] == [True, *[False] * len(changes)]
+    assert [report.sandbox for report in reports] == [True, False, *[True] * (len(changes) - 1)]
+    done = subprocess.run(
+        [str(agreement.NODE), str(agreement.SCRIPT), str(tmp_path / "0.ndjson")],
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["sandbox"] is True
+    assert b"SANDBOX" in done.stderr
+
+
+@needs_node
+def test_a_real_record_is_called_no_sandbox(tmp_path: Path) -> None:
+    file = tmp_path / "real.ndjson"
+    file.write_bytes(Notary().export(next(agreement.records(1))))
+    done = subprocess.run(
+        [str(agreement.NODE), str(agreement.SCRIPT), str(file)], capture_output=True, check=True
+    )
+    assert "sandbox" not in json.loads(done.stdout)
+    assert done.stderr == b""
 
 
 def _flips(matches: int, each: int) -> int:

@@ -52,8 +52,8 @@ def test_shuffles() -> None:
     for case in page["streams"]:
         of = case["of"]
         chance = randomness.Chance(
-            secret, game_id=of["game_id"], purpose=of["purpose"], round_number=of["round"],
-            n=of["n"], seeds=of["seeds"],
+            secret, game_id=of.get("game_id", ""), purpose=of["purpose"],
+            round_number=of["round"], n=of["n"], seeds=of["seeds"], deal=of.get("deal"),
         )  # fmt: skip
         assert [chance.below(2**32) for _ in case["words"]] == case["words"]
     deal = page["streams"][1]["of"]
@@ -88,13 +88,14 @@ def test_signatures() -> None:
             jws.verify(case["jws"], page["jwks"])
 
 
-@pytest.mark.parametrize("name", ["halleluja", "vallelujah", "halleluja-long"])
+@pytest.mark.parametrize("name", ["halleluja", "vallelujah", "halleluja-long", "sandbox"])
 def test_whole_games(name: str) -> None:
     page = _page("signature.json")
     receipts = [page["receipt"]["jws"]] if name == "vallelujah" else []
     data = (making.FOLDER / f"{name}.ndjson").read_bytes()
     report = check_export(data, jwks=page["jwks"], receipts=receipts)
     assert [check for check in report.checks if check.ok is not True] == []
+    assert report.sandbox == (name == "sandbox")
 
 
 _BY_PARTS = """
