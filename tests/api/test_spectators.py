@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from api import access, auth
+from api import access, auth, services
+from api.app import create_app
 from api.services import Services
 from domain.events import Recorded
 from eventstore.feed import Feed
+from eventstore.store import Store
 from tests.api import test_leaks as leaking
 from tests.api.client import Client
 from tests.api.leaks import Match, found, seen_cards, wire
@@ -423,6 +425,31 @@ def test_what_was_shown_is_not_taken_back(
     finally:
         scratch.advance(DELAY)
     assert stranger.get(url).get_json()["version"] == match.until
+
+
+def test_a_record_that_was_changed_does_not_tell_how_far_the_game_is(
+    nobody: Client, opened: Services, scratch: Scratch
+) -> None:
+    match = late_match(nobody, opened, scratch, "vallelujah", over=True)
+    url, wrong = f"{match.table.url}/audit", match.until + 1
+    with scratch.unguarded():
+        scratch.execute(
+            "UPDATE events SET body = '{}' WHERE game_id = %s AND version = %s",
+            (match.table.game_id, wrong),
+        )
+    # A process that has not seen the game yet.
+    own = services.over(Store(opened.store.pool), opened.signer.folder)
+    fresh = create_app(opened=own)
+    stranger, seat = (Client(fresh, match.callers[name].token) for name in ("stranger", "seat"))
+    told = seat.get(url, expect=200).get_json()
+    assert not told["ok"]
+    assert wrong in [check.get("version") for check in told["checks"]]
+    seen = stranger.get(url, expect=200).get_json()
+    assert not seen["ok"]
+    checked = [check for check in seen["checks"] if "ok" in check]
+    assert not any({"version", "detail"} & check.keys() for check in checked)
+    scratch.advance(DELAY + 1)
+    assert stranger.get(url, expect=200).get_json() == told
 
 
 def test_the_host_sets_it_in_the_lobby(anna: Client, bert: Client, opened: Services) -> None:
