@@ -10,19 +10,24 @@ Document = dict[str, Any]
 
 METHODS = ("get", "post", "patch", "put", "delete")
 REQUEST_ID = "X-Request-Id"
+MESSAGES = "messages"
 _COMPONENT = "#/components/{}/{}"
 
 
 def add_webhooks(document: Document, messages: dict[str, str], headers: Iterable[str]) -> None:
     """Describe the calls that the server makes: `messages` are the components by type of message,
-    `headers` the parameters that each call carries."""
+    `headers` the parameters that each call carries.
+
+    They have a tag of their own: generators make one file for each tag, of the operations and anew
+    of these."""
+    document["tags"].append({"name": MESSAGES, "description": "What is sent to webhooks."})
     document["webhooks"] = {
         type_: {
             "post": {
                 "operationId": f"receive{name.removesuffix('Message')}",
                 "summary": document["components"]["schemas"][name]["description"],
                 "description": _CALL,
-                "tags": ["webhooks"],
+                "tags": [MESSAGES],
                 "security": [],
                 "parameters": [reference("parameters", header) for header in headers],
                 "requestBody": {

@@ -21,8 +21,8 @@ MOVES = ("lost", "twice", "turned-away", "unsent")
 """What becomes of the first moves: the answer is lost; it comes twice at once; something in between
 answers; it gets nowhere. Later ones are left alone, so that a test takes no longer than it must."""
 READS = ("fine", "cut", "fine", "unsent", "turned-away", "fine", "cut", "unsent")
-STREAMS = (900, 4000)
-"""After how many bytes the first streams are cut; later ones are left alone."""
+STREAMS = (900, "rewound", 4000)
+"""What becomes of the first streams: cut after so many bytes, or begun from the first event."""
 PAGE = b"<html>Bad gateway</html>"
 
 
@@ -107,8 +107,8 @@ class Handler(BaseHTTPRequestHandler):
                 stack.callback(other.join)
                 self._answer(*self._ask(body))
         elif kind == "stream" and fault != "unsent":
-            self._stream(None if fault == "fine" else int(fault))
-            fault = "stream cut" if fault != "fine" else fault
+            self._stream(int(fault) if fault.isdecimal() else None, rewound=fault == "rewound")
+            fault = "stream cut" if fault.isdecimal() else fault
         elif fault != "unsent":
             status, headers, answer = self._ask(body)
             if fault == "held":
@@ -155,7 +155,10 @@ class Handler(BaseHTTPRequestHandler):
             if name.lower() not in NOT_PASSED_ON:
                 self.send_header(name, value)
 
-    def _stream(self, most: int | None) -> None:
+    def _stream(self, most: int | None, *, rewound: bool) -> None:
+        if rewound:
+            self.path = self.path.partition("?")[0]
+            del self.headers["Last-Event-ID"]
         connection = self._upstream(None)
         with contextlib.closing(connection), contextlib.suppress(OSError, HTTPException):
             response = connection.getresponse()
