@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,19 +23,25 @@ from tests.databases import Scratch, scratch_database
 from tests.eventstore.tables import Table, open_table
 
 
+def _opened(*arguments: Any, **named: Any) -> Table:
+    """A table that is younger than all before it: ids tell milliseconds, and no less."""
+    time.sleep(0.002)
+    return open_table(*arguments, **named)
+
+
 @pytest.fixture(scope="module")
 def world() -> Iterator[tuple[Executor, Lists, Scratch, dict[str, Table]]]:
     """A database with nothing but a few games of every kind."""
     with scratch_database() as own, open_pool(own.app_url, 2) as pool:
         executor = Executor(Store(pool))
         tables = {
-            "lobby": open_table(executor, start=False),
-            "active": open_table(executor, "vallelujah"),
-            "hidden": open_table(executor, start=False, visibility="private"),
-            "hidden-active": open_table(executor, "vallelujah", visibility="private"),
-            "finished": open_table(executor, "vallelujah", humans=3, rounds_to_win=1),
-            "cancelled": open_table(executor, start=False, humans=1),
-            "bots": open_table(executor, humans=1, bots=("random", "greedy")),
+            "lobby": _opened(executor, start=False),
+            "active": _opened(executor, "vallelujah"),
+            "hidden": _opened(executor, start=False, visibility="private"),
+            "hidden-active": _opened(executor, "vallelujah", visibility="private"),
+            "finished": _opened(executor, "vallelujah", humans=3, rounds_to_win=1),
+            "cancelled": _opened(executor, start=False, humans=1),
+            "bots": _opened(executor, humans=1, bots=("random", "greedy")),
         }
         tables["finished"].play_out(random.Random(1))
         cancelled = tables["cancelled"]
