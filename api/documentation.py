@@ -91,7 +91,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "description": "In the sandbox: refuse this request so, before anything is done; one of "
         + ", ".join(f"`{code}`" for code in refusing.CODES)
         + ". For anyone else 403.",
-        "schema": {"type": "string"},
+        "schema": {"type": "string", "pattern": f"^({'|'.join(refusing.CODES)})$"},
     },
     "RequestId": {
         "in": "header",

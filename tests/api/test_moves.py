@@ -128,7 +128,7 @@ def test_the_same_move_again(match: Table) -> None:
         {"type": "lead", "units": ["crimson-9"]},
         {"type": "draw", "round": "1"},
         {"type": "draw", "turn": 0},
-        {"type": "draw", "turn": 1.0},
+        {"type": "draw", "turn": 1.5},
         {"type": "draw", "seat": 0},
         {"type": "draw\u0000"},
     ],

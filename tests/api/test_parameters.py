@@ -55,6 +55,8 @@ def send(
         name = match[1]
         # How another seat saw a game can be asked for once it is over.
         game = known.over[0] if operation["operationId"] == "getState" else known.disputed
+        if operation["operationId"] in world.CLOCKED:
+            game = known.sandboxed
         fixed = {**FIXED, "game_id": game}
         return known.value(path, name) or fixed[name]
 

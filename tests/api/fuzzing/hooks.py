@@ -15,6 +15,7 @@ from schemathesis.core.failures import Failure
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import RejectedPositiveData
 
+from api import refusing
 from tests.api.fuzzing import world
 from tests.api.fuzzing.world import caller
 
@@ -99,6 +100,9 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
             path[name] = made.value(case.path, name) or path[name]
     if PLAYER_HEADER in headers and not _negative(case, ParameterLocation.HEADER):
         headers[PLAYER_HEADER] = made.acts_for
+    if not _negative(case, ParameterLocation.HEADER):
+        # Refused as asked for, with a 503 too, which is no fault (tests/api/test_refusing.py).
+        headers.pop(refusing.HEADER, None)
     if str(query.get("wait", "")) in map(str, range(1, 31)):
         query["wait"] = 1
 

@@ -18,6 +18,9 @@ VARIABLE = "ABBOT_FUZZ_WORLD"
 STEWARDS = ("registerApp", "revokeApp", "changeScopes", "resolveDispute", "listLooks")
 """Operations that need an admin or an auditor."""
 
+CLOCKED = ("advanceClock",)
+"""Operations on games of the sandbox alone."""
+
 
 @dataclass
 class World:
@@ -41,6 +44,10 @@ class World:
     """Those that differ where an app asks."""
     disputed: str = ""
     """The running game in which there is the dispute."""
+    tester: str = ""
+    """A token of the sandbox."""
+    sandboxed: str = ""
+    """A running game of the sandbox."""
 
     def value(self, path: str, name: str) -> str | None:
         """What there is for a parameter of a path; None where anything will do."""
@@ -62,6 +69,8 @@ def caller(world: World, operation: dict[str, Any]) -> str:
     """The token of whoever may call an operation of the document."""
     if operation["security"] == [{"appKey": []}]:
         return world.key
+    if operation["operationId"] in CLOCKED:
+        return world.tester
     return world.steward if operation["operationId"] in STEWARDS else world.player
 
 
@@ -102,9 +111,18 @@ def made(scratch: Scratch, port: int, each: int = 6) -> World:
         **_webhook(host, "/me/webhooks"),
     }
     world.of_app = _webhook(app, "/apps/me/webhooks")
-    for client in (host, guest, steward, app):
+    testers = [_of_sandbox(url, name) for name in ("Test", "Rig")]
+    match = _table(port, *testers, {"ruleset": "halleluja"})
+    match.start()
+    world.tester, world.sandboxed = str(testers[0].token), match.game_id
+    for client in (host, guest, steward, app, *testers):
         client.close()
     return world
+
+
+def _of_sandbox(url: str, name: str) -> Client:
+    player = Client(url).post("/players", {"name": name, "sandbox": True}).body
+    return Client(url, player["token"])
 
 
 def _table(port: int, host: Client, guest: Client, settings: dict[str, str]) -> Match:
