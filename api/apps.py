@@ -166,9 +166,14 @@ def create_player_token(call: Call, player_id: str) -> Response:
     player = _own(call, player_id)
     call.validate()
     scopes = [scope for scope in SCOPES if scope in call.fields["scopes"]]
-    return me.issue(
-        player.player_id, scopes, seconds=call.fields["expires_in"], app_id=call.app.app_id
+    made = me.issue(
+        player.player_id, scopes, seconds=call.fields["expires_in"], key_id=call.app.key_id
     )
+    if made is None:
+        # The key was revoked just now, or the player erased.
+        call.look_again()
+        raise not_found("This app has no such player.")
+    return made
 
 
 def _app(app: App) -> dict[str, Any]:

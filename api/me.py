@@ -98,16 +98,21 @@ def create_token(call: Call) -> Response:
     if call.identity.app is not None:
         raise forbidden("An app makes tokens for its players at /v1/apps/me/players.")
     call.validate()
-    caller = call.player
-    scopes = _ordered(call.fields.get("scopes", caller.scopes))
-    beyond = [scope for scope in scopes if scope not in caller.scopes]
-    if beyond:
-        raise forbidden(
-            Sentence("The token that asks has not the scope {scope} itself.", scope=beyond[0])
+    while True:
+        caller = call.player
+        scopes = _ordered(call.fields.get("scopes", caller.scopes))
+        beyond = [scope for scope in scopes if scope not in caller.scopes]
+        if beyond:
+            raise forbidden(
+                Sentence("The token that asks has not the scope {scope} itself.", scope=beyond[0])
+            )
+        made = issue(
+            caller.player_id, scopes, seconds=call.fields.get("expires_in"), by=caller.token_id
         )
-    return issue(
-        caller.player_id, scopes, seconds=call.fields.get("expires_in"), by=caller.token_id
-    )
+        if made is not None:
+            return made
+        # What the token may has just been changed, or it was revoked.
+        call.look_again()
 
 
 def issue(
@@ -116,9 +121,9 @@ def issue(
     *,
     seconds: int | None,
     by: str | None = None,
-    app_id: str | None = None,
-) -> Response:
-    """Make a token for a player, and show it."""
+    key_id: str | None = None,
+) -> Response | None:
+    """Make a token for a player, and show it; None if what asks has by now lost the right to."""
     if services().players.in_force(player_id) >= MOST_TOKENS:
         raise Problem(
             "rate-limited",
@@ -129,12 +134,18 @@ def issue(
             headers={"Retry-After": "60"},
         )
     token = new_token()
-    token_id, expires_at = services().players.issue(
-        player_id, token_hash(token), scopes, seconds=seconds, by=by, app_id=app_id
+    issued = services().players.issue(
+        player_id, token_hash(token), scopes, seconds=seconds, by=by, key_id=key_id
     )
-    body = {"token_id": token_id, "token": token, "scopes": scopes}
-    if expires_at is not None:
-        body["expires_at"] = expires_at
+    if issued is None:
+        return None
+    body: dict[str, Any] = {
+        "token_id": issued.token_id,
+        "token": token,
+        "scopes": _ordered(issued.scopes),
+    }
+    if issued.expires_at is not None:
+        body["expires_at"] = issued.expires_at
     return responses.secret(responses.json(body, 201, location="/v1/me/tokens"))
 
 

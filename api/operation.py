@@ -120,6 +120,11 @@ class Call:
     def __post_init__(self) -> None:
         self.caller = self.identity.player
 
+    def look_again(self) -> None:
+        """Have who calls, and what they may, as it is by now; a 401 if that is nobody any more."""
+        self.identity = authenticate(self.operation.access, again=True)
+        self.caller = self.identity.player
+
     @property
     def app(self) -> App:
         """The app that calls an operation for apps."""

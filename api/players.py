@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from flask import Response
 
+from eventstore.errors import AppsPlayer
+
 from . import rates, responses
 from .auth import ADMIN, AUDIT, OWN_SCOPES, Access, new_token, token_hash
 from .documentation import Blueprint
@@ -89,16 +91,22 @@ def change_scopes(call: Call, player_id: str) -> Response:
     """Make a player an auditor, or no longer.
 
     By an admin, and never for oneself. All tokens of the player get the scope that may play; all
-    lose it.
+    lose it. A player of an app cannot be one, as the app would see what they see.
     """
     call.require_scope(ADMIN)
+    players = services().players
+    # A token's id, which the store takes as well, is no player's.
+    if players.sandbox(player_id) is not call.sandbox:
+        raise not_found("There is no such player.")
     if player_id == call.player_id:
         raise forbidden("Nobody gives a scope to themselves, or takes one.")
     call.validate()
     granted = call.fields["audit"]
-    changed = services().players.change_scope(
-        player_id, AUDIT, granted=granted, by=call.player.player_id
-    )
+    try:
+        changed = players.change_scope(player_id, AUDIT, granted=granted, by=call.player.player_id)
+    except AppsPlayer:
+        raise forbidden("A player of an app cannot be an auditor.") from None
     if changed is None:
         raise not_found("There is no such player.")
-    return responses.json({"player_id": player_id, "audit": granted, "tokens": len(changed)})
+    audit = granted and (bool(changed) or players.holds(player_id, AUDIT))
+    return responses.json({"player_id": player_id, "audit": audit, "tokens": len(changed)})

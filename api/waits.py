@@ -11,7 +11,6 @@ from eventstore.store import Loaded
 from eventstore.watching import Known
 
 from . import etags
-from .auth import authenticate
 from .operation import Call
 from .services import services
 
@@ -80,7 +79,7 @@ def for_turn(call: Call, look: Callable[[], tuple[Response, bool]]) -> Response:
     with live.watcher.player(call.player.player_id) as watch, live.waiting(watch, call.player_id):
         while not found:
             seen = watch.mark
-            authenticate(call.operation.access, again=True)
+            call.look_again()
             response, found = look()
             left = deadline - time.monotonic()
             if found or not watch.until(lambda seen=seen: watch.mark != seen, left):  # type: ignore[misc]
@@ -89,5 +88,5 @@ def for_turn(call: Call, look: Callable[[], tuple[Response, bool]]) -> Response:
 
 
 def _again(call: Call, load: Load) -> Loaded:
-    authenticate(call.operation.access, again=True)
+    call.look_again()
     return load()

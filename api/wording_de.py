@@ -296,6 +296,7 @@ _DETAILS = {
     "The player has {most} tokens in force, the most at a time: revoke one.": (
         "Der Spieler hat {most} gültige Token, mehr gehen nicht auf einmal: widerrufe eines."
     ),
+    "A player of an app cannot be an auditor.": ("Ein Spieler einer App kann nicht Prüfer sein."),
     "Must be visible ASCII characters.": "Müssen sichtbare ASCII-Zeichen sein.",
     "Nobody gives a scope to themselves, or takes one.": (
         "Niemand gibt sich selbst einen Scope oder nimmt sich einen."

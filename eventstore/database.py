@@ -149,6 +149,19 @@ class Database:
 
         return patiently(both)
 
+    def run_behind(
+        self, lock: LiteralString, statement: LiteralString, parameters: dict[str, Any]
+    ) -> list[Row]:
+        """Run such a statement in one transaction with another that locks before it: so it sees
+        all that was stored by whoever held the lock, and holds it until its own is stored."""
+
+        def both() -> list[Row]:
+            with self.connection() as connection, connection.transaction():
+                connection.execute(lock, parameters)
+                return connection.execute(statement, parameters, binary=True).fetchall()
+
+        return patiently(both)
+
     def _purge(self) -> None:
         """Have the pool look at its idle connections: after a restart all of them are dead."""
         if not self._purging.acquire(blocking=False):

@@ -27,6 +27,10 @@ class OutOfService(StoreError):
     """No process takes moves at this moment, so no turn may expire; try again a little later."""
 
 
+class AppsPlayer(StoreError):
+    """A player of an app gets no scope: the app acts for them, and would have it as well."""
+
+
 class Broken(StoreError):
     """What is stored does not fold or does not verify: the record was changed from outside."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import LiteralString
 
 from .database import Database
+from .errors import AppsPlayer
 from .ids import uuid7
 from .pool import Pool, Row
 from .sql import RFC3339
@@ -24,14 +25,32 @@ VALUES (%(token_id)s::uuid, %(player_id)s::uuid, %(token_hash)s, %(scopes)s)
 ON CONFLICT (token_id) DO NOTHING
 """
 
-# A token ends no later than the one that asked for it.
+# Whoever changes what a player's tokens may, or makes one more, waits here for the other.
+_LOCK_PLAYER: LiteralString = """
+SELECT true FROM players WHERE player_id = %(player_id)s::uuid FOR NO KEY UPDATE
+"""
+
+# Only while what asks is in force, and with no scope that it has not itself: whoever revokes it at
+# the same time waits for this, or this for them. A token ends no later than the one that asked for
+# it, and with the same app.
 _ISSUE: LiteralString = f"""
+WITH token AS (
+    SELECT app_id, expires_at FROM tokens
+    WHERE token_id = %(by)s::uuid AND player_id = %(player_id)s::uuid AND revoked_at IS NULL
+        AND (expires_at IS NULL OR expires_at > now()) AND %(scopes)s::text[] <@ scopes
+    FOR SHARE
+), key AS (
+    SELECT app_id, NULL::timestamptz AS expires_at FROM app_keys
+    WHERE key_id = %(key_id)s::uuid AND revoked_at IS NULL FOR SHARE
+)
 INSERT INTO tokens (token_id, player_id, token_hash, scopes, app_id, expires_at)
-VALUES (%(token_id)s::uuid, %(player_id)s::uuid, %(token_hash)s, %(scopes)s, %(app_id)s::uuid,
+SELECT %(token_id)s::uuid, p.player_id, %(token_hash)s, %(scopes)s::text[], asking.app_id,
     least(date_trunc('milliseconds', now()) + make_interval(secs => %(seconds)s),
-        (SELECT expires_at FROM tokens WHERE token_id = %(by)s::uuid)))
+        asking.expires_at)
+FROM (SELECT * FROM token UNION ALL SELECT * FROM key) asking
+JOIN players p ON p.player_id = %(player_id)s::uuid
 ON CONFLICT (token_id) DO UPDATE SET token_id = excluded.token_id
-RETURNING to_char(expires_at AT TIME ZONE 'UTC', '{RFC3339}')
+RETURNING to_char(expires_at AT TIME ZONE 'UTC', '{RFC3339}'), scopes
 """
 
 _IN_FORCE: LiteralString = """
@@ -90,9 +109,19 @@ SELECT gen_random_uuid(), token_id, player_id, %(scope)s, %(granted)s, %(by)s::u
 RETURNING token_id::text
 """
 
-_KNOWN: LiteralString = """
-SELECT true FROM players WHERE player_id = %(id)s::uuid
-UNION ALL SELECT true FROM tokens WHERE token_id = %(id)s::uuid LIMIT 1
+_OWNER: LiteralString = """
+SELECT player_id::text, app_id IS NOT NULL FROM players
+WHERE player_id = %(id)s::uuid
+    OR player_id = (SELECT player_id FROM tokens WHERE token_id = %(id)s::uuid) LIMIT 1
+"""
+
+_SANDBOX: LiteralString = """
+SELECT sandbox FROM players WHERE player_id = %(player_id)s::uuid
+"""
+
+_HOLDS: LiteralString = """
+SELECT true FROM tokens WHERE player_id = %(player_id)s::uuid AND %(scope)s = ANY(scopes)
+    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) LIMIT 1
 """
 
 _NAMES: LiteralString = """
@@ -141,6 +170,15 @@ class Token:
     """The app that asked for it."""
 
 
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """A new token: what it may do, and when it ends, if it does by itself."""
+
+    token_id: str
+    scopes: tuple[str, ...]
+    expires_at: str | None
+
+
 class Players:
     """The players and their tokens. A token's hash is the caller's business, see `api`."""
 
@@ -174,10 +212,11 @@ class Players:
         *,
         seconds: float | None = None,
         by: str | None = None,
-        app_id: str | None = None,
-    ) -> tuple[str, str | None]:
-        """One more token of a player, asked for with the token `by` or by an app: its id, and
-        when it ends. That is after `seconds`, and with the one that asked at the latest."""
+        key_id: str | None = None,
+    ) -> IssuedToken | None:
+        """One more token of a player, asked for with the player's token `by` or with the app's key
+        `key_id`; None if that is no longer in force, or has not all of `scopes`, or the player is
+        gone. It ends after `seconds`, and with the one that asked at the latest."""
         token_id = uuid7()
         parameters = {
             "token_id": token_id,
@@ -186,9 +225,10 @@ class Players:
             "scopes": list(scopes),
             "seconds": seconds,
             "by": by,
-            "app_id": app_id,
+            "key_id": key_id,
         }
-        return token_id, self.database.run(_ISSUE, parameters)[0][0]
+        rows = self.database.run_behind(_LOCK_PLAYER, _ISSUE, parameters)
+        return IssuedToken(token_id, tuple(rows[0][1]), rows[0][0]) if rows else None
 
     def in_force(self, player_id: str) -> int:
         """How many tokens of the player are valid."""
@@ -220,12 +260,33 @@ class Players:
 
         `id` is a token's or a player's. Of a player all tokens in force get it that may play, so
         that one given away for reading stays what it is; all lose it. The change is recorded, as
-        by the player `by` or else by the operator.
+        by the player `by` or else by the operator. AppsPlayer where a player of an app would get
+        it: whatever token they have, the app has or had.
         """
-        if not self.database.run(_KNOWN, {"id": id}):
+        owner = self.database.run(_OWNER, {"id": id})
+        if not owner:
             return None
-        parameters = {"id": id, "scope": scope, "granted": granted, "by": by}
-        return [str(row[0]) for row in self.database.run(_CHANGE_SCOPE, parameters)]
+        player_id, of_app = owner[0]
+        if granted and of_app:
+            raise AppsPlayer
+        parameters = {
+            "id": id,
+            "player_id": player_id,
+            "scope": scope,
+            "granted": granted,
+            "by": by,
+        }
+        changed = self.database.run_behind(_LOCK_PLAYER, _CHANGE_SCOPE, parameters)
+        return [str(row[0]) for row in changed]
+
+    def holds(self, player_id: str, scope: str) -> bool:
+        """Whether a token of the player in force has the scope."""
+        return bool(self.database.run(_HOLDS, {"player_id": player_id, "scope": scope}))
+
+    def sandbox(self, player_id: str) -> bool | None:
+        """Whether the player is one of the sandbox; None for nobody's id."""
+        rows = self.database.run(_SANDBOX, {"player_id": player_id})
+        return bool(rows[0][0]) if rows else None
 
     def names(self, player_ids: Iterable[str]) -> dict[str, str]:
         """The names of players by their ids; who was erased is missing, at the latest

@@ -65,6 +65,15 @@ class Scratch:
                 how = {"A": "ENABLE ALWAYS", "O": "ENABLE", "D": "DISABLE"}[state]
                 self.execute(f"ALTER TABLE ONLY {relation} {how} TRIGGER {name}")
 
+    def blocked(self) -> int:
+        """How many statements of the application wait for a lock."""
+        ((count,),) = self.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND usename = %s AND wait_event_type = 'Lock'",
+            (self.app_role,),
+        )
+        return int(count)
+
     def forget_processes(self) -> None:
         """No process has ever served on this database: what is left of those of an earlier test
         would tell of an outage, or of nodes, that this test knows nothing of."""

@@ -13,6 +13,7 @@ import re
 from api.auth import ADMIN, AUDIT
 from api.command import database
 from api.command.console import CommandFailed, complain, say
+from eventstore.errors import AppsPlayer
 from eventstore.players import Players
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -39,7 +40,10 @@ def _grant(who: str, scope: str, *, granted: bool) -> None:
     if not _ID.fullmatch(who):
         raise CommandFailed("name a player's or a token's id; `GET /v1/me` shows both.")
     with database.connected("abbot-grant") as (_, pool):
-        changed = Players(pool).change_scope(who, scope, granted=granted)
+        try:
+            changed = Players(pool).change_scope(who, scope, granted=granted)
+        except AppsPlayer:
+            raise CommandFailed("this is a player of an app, which would have it too.") from None
     if changed is None:
         raise CommandFailed("there is no player and no token with this id.")
     done = "granted to" if granted else "revoked from"

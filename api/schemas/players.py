@@ -103,7 +103,10 @@ class PlayerScopes(Answered):
     """What changed of a player's tokens."""
 
     player_id = uuid("The player.", required=True)
-    audit = boolean("Whether the player is an auditor now.", required=True)
+    audit = boolean(
+        "Whether the player is an auditor now; false also if no token in force may play.",
+        required=True,
+    )
     tokens = integer("How many tokens changed; 0 if all was so already.", required=True)
 
 

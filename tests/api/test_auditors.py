@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import errors
+from werkzeug.test import TestResponse
 
+from api import auth
 from api.command import grant
 from api.services import Services
 from eventstore.database import Database
 from eventstore.pool import open_pool
 from tests.api.client import Client
+from tests.api.listening import PATIENCE
 from tests.api.tables import Table
 from tests.databases import Scratch
+from tests.workers.servers import wait_for
 
 
 def make_auditor(opened: Services, client: Client) -> None:
@@ -147,6 +153,159 @@ def test_nobody_grants_to_themselves(anna: Client, opened: Services) -> None:
         answer = anna.patch(f"/v1/players/{anna.player_id}/scopes", {"audit": audit})
         anna.refused(answer, 403, "forbidden")
     assert anna.get("/v1/me").get_json()["scopes"] == ["play", "read", "admin"]
+
+
+def test_a_tokens_id_is_no_players(anna: Client, bert: Client, opened: Services) -> None:
+    assert opened.players.change_scope(anna.player_id, "admin", granted=True)
+    for client in (anna, bert):
+        me = client.get("/v1/me", expect=200).get_json()
+        for audit in (True, False):
+            answer = anna.patch(f"/v1/players/{me['token_id']}/scopes", {"audit": audit})
+            anna.refused(answer, 404, "not-found")
+        assert client.get("/v1/me", expect=200).get_json() == me
+
+
+def test_a_sandbox_player_is_not_there_for_an_admin(
+    anna: Client, nobody: Client, opened: Services
+) -> None:
+    assert opened.players.change_scope(anna.player_id, "admin", granted=True)
+    other = nobody.register("Test", sandbox=True)
+    for body in ({"audit": True}, {"audit": False}, {}):
+        answer = anna.patch(f"/v1/players/{other.player_id}/scopes", body)
+        anna.refused(answer, 404, "not-found")
+    assert other.get("/v1/me").get_json()["scopes"] == ["play", "read"]
+
+
+def test_a_player_of_an_app_is_no_auditor(
+    anna: Client,
+    opened: Services,
+    match: Table,
+) -> None:
+    assert opened.players.change_scope(anna.player_id, "admin", granted=True)
+    key = auth.new_key()
+    opened.apps.create("App", auth.token_hash(key))
+    itself = Client(anna.app, key)
+    players = "/v1/apps/me/players"
+    player_id = itself.post(players, {"name": "Gast"}, expect=201).get_json()["player_id"]
+    gast = Client(anna.app, key, player_id, acts_for=player_id)
+    url = f"/v1/players/{player_id}/scopes"
+    # Before the app has acted for the player, after that, and with a token of the device's own.
+    for ask in (
+        lambda: None,
+        lambda: gast.get("/v1/me", expect=200),
+        lambda: itself.post(f"{players}/{player_id}/tokens", expect=201),
+    ):
+        ask()
+        anna.refused(anna.patch(url, {"audit": True}), 403, "forbidden")
+        unset = anna.patch(url, {"audit": False}, expect=200).get_json()
+        assert unset == {"player_id": player_id, "audit": False, "tokens": 0}
+    assert gast.get("/v1/me").get_json()["scopes"] == ["play", "read"]
+    assert shown_hands(gast, match) == []
+
+
+def test_the_operator_grants_nothing_to_an_apps_player(
+    anna: Client,
+    opened: Services,
+    scratch: Scratch,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("ABBOT_DATABASE_URL", scratch.app_url)
+    key = auth.new_key()
+    opened.apps.create("App", auth.token_hash(key))
+    itself = Client(anna.app, key)
+    made = itself.post("/v1/apps/me/players", {"name": "Gast"}, expect=201).get_json()
+    gast = Client(anna.app, key, acts_for=made["player_id"])
+    me = gast.get("/v1/me", expect=200).get_json()
+    for scope in ("audit", "admin"):
+        for who in (me["player_id"], me["token_id"]):
+            assert grant.main([who, scope]) == 1
+            assert "player of an app" in capsys.readouterr().err
+    assert gast.get("/v1/me", expect=200).get_json() == me
+
+
+def test_who_has_no_token_that_may_play_is_no_auditor(
+    anna: Client, bert: Client, opened: Services
+) -> None:
+    assert opened.players.change_scope(anna.player_id, "admin", granted=True)
+    reader = bert.post("/v1/me/tokens", {"scopes": ["read"]}, expect=201).get_json()["token"]
+    bert.delete(f"/v1/me/tokens/{bert.get('/v1/me').get_json()['token_id']}", expect=204)
+    granted = anna.patch(f"/v1/players/{bert.player_id}/scopes", {"audit": True}, expect=200)
+    assert granted.get_json() == {"player_id": bert.player_id, "audit": False, "tokens": 0}
+    assert Client(anna.app, reader).get("/v1/me").get_json()["scopes"] == ["read"]
+
+
+# What changes while a token is asked for, and what is then said.
+_TAKEN = "UPDATE tokens SET scopes = array_remove(scopes, 'audit') WHERE player_id = %s"
+_REVOKED = "UPDATE tokens SET revoked_at = now() WHERE player_id = %s"
+_ERASED = "DELETE FROM players WHERE player_id = %s"
+
+
+@pytest.mark.parametrize(
+    ("change", "body", "status"),
+    [
+        (_TAKEN, {"scopes": ["play", "read", "audit"]}, 403),
+        (_TAKEN, {"scopes": ["play", "read"]}, 201),
+        (_TAKEN, {}, 201),
+        (_REVOKED, {}, 401),
+        (_ERASED, {}, 401),
+    ],
+)
+def test_a_token_gets_what_the_one_that_asks_has_by_then(
+    auditor: Client, scratch: Scratch, change: str, body: dict[str, Any], status: int
+) -> None:
+    answer = _meanwhile(scratch, auditor, change, lambda: auditor.post("/v1/me/tokens", body))
+    assert answer.status_code == status
+    if status == 201:
+        made = answer.get_json()
+        assert made["scopes"] == ["play", "read"]
+        child = Client(auditor.app, made["token"])
+        assert child.get("/v1/me", expect=200).get_json()["scopes"] == ["play", "read"]
+    else:
+        rows = scratch.execute("SELECT true FROM tokens WHERE player_id = %s", (auditor.player_id,))
+        assert len(rows) <= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (
+            "UPDATE app_keys SET revoked_at = now() WHERE app_id ="
+            " (SELECT app_id FROM players WHERE player_id = %s)",
+            401,
+        ),
+        (_ERASED, 404),
+    ],
+)
+def test_an_app_makes_a_token_only_while_its_key_counts(
+    anna: Client, opened: Services, scratch: Scratch, change: str, status: int
+) -> None:
+    key = auth.new_key()
+    opened.apps.create("App", auth.token_hash(key))
+    itself = Client(anna.app, key)
+    made = itself.post("/v1/apps/me/players", {"name": "Gast"}, expect=201).get_json()
+    gast = Client(anna.app, key, made["player_id"])
+    url = f"/v1/apps/me/players/{gast.player_id}/tokens"
+    answer = _meanwhile(scratch, gast, change, lambda: itself.post(url))
+    assert answer.status_code == status
+    tokens = scratch.execute("SELECT true FROM tokens WHERE player_id = %s", (gast.player_id,))
+    assert tokens == []
+
+
+def _meanwhile(
+    scratch: Scratch, client: Client, change: str, ask: Callable[[], TestResponse]
+) -> TestResponse:
+    """The answer to what is asked when `change` of the client's player is under way, and is stored
+    only then."""
+    with ThreadPoolExecutor(1) as thread, psycopg.connect(scratch.admin_url) as changing:
+        changing.execute(
+            "SELECT true FROM players WHERE player_id = %s FOR NO KEY UPDATE", (client.player_id,)
+        )
+        asked = thread.submit(ask)
+        wait_for(lambda: scratch.blocked() == 1, PATIENCE, "it waits")
+        changing.execute(change.encode(), (client.player_id,))
+        changing.commit()
+        return asked.result()
 
 
 def test_the_operator_grants(

@@ -256,14 +256,16 @@ def test_times_that_no_token_has(anna: Client, seconds: object) -> None:
 
 
 def test_a_player_has_so_many_tokens(anna: Client, opened: Services) -> None:
+    asking = anna.get("/v1/me").get_json()["token_id"]
     for _ in range(me.MOST_TOKENS - 1):
-        token_id, _ = opened.players.issue(
-            anna.player_id, auth.token_hash(auth.new_token()), ["read"]
+        issued = opened.players.issue(
+            anna.player_id, auth.token_hash(auth.new_token()), ["read"], by=asking
         )
+        assert issued is not None
     answer = anna.post("/v1/me/tokens")
     anna.refused(answer, 429, "rate-limited")
     assert answer.headers["Retry-After"] == "60"
-    anna.delete(f"/v1/me/tokens/{token_id}", expect=204)
+    anna.delete(f"/v1/me/tokens/{issued.token_id}", expect=204)
     anna.post("/v1/me/tokens", expect=201)
 
 

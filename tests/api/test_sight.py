@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from api import auth
 from api.services import Services
 from tests.api.client import Client
 from tests.api.tables import Table
@@ -103,9 +102,9 @@ def test_invites_that_cannot_be(table: Table, query: str, nobody: Client) -> Non
 
 
 def test_an_auditor_sees_private_tables(private: Table, stranger: Client, opened: Services) -> None:
-    token = auth.new_token()
-    opened.players.issue(stranger.player_id, auth.token_hash(token), ["read", "audit"])
-    auditor = Client(stranger.app, token)
+    assert opened.players.change_scope(stranger.player_id, "audit", granted=True)
+    made = stranger.post("/v1/me/tokens", {"scopes": ["read", "audit"]}, expect=201).get_json()
+    auditor = Client(stranger.app, made["token"])
     seen = auditor.get(private.url, expect=200).get_json()
     assert "you" not in seen
     ids = [each["game_id"] for each in auditor.get("/v1/games").get_json()["items"]]

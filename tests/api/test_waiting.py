@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,9 @@ from api.places import Places
 from api.problems import Problem
 from eventstore.pool import open_pool
 from eventstore.store import Store
-from tests.api.asking import meanwhile
+from tests.api.asking import Reply, ask, meanwhile
 from tests.api.listening import PATIENCE
-from tests.api.matches import Match
+from tests.api.matches import Match, registered
 from tests.databases import Scratch, scratch_database, server_url
 from tests.workers.servers import wait_for
 
@@ -164,6 +165,43 @@ def test_nothing_is_asked_while_nobody_waits(scratch: Scratch, tmp_path: Path) -
         listener.wait(lambda: len(asked) > 3, "it is asked while somebody waits")
         listener.close()
         match.end()
+        match.close()
+
+
+@pytest.mark.parametrize("visibility", ["public", "private"])
+def test_who_is_an_auditor_no_more_when_a_wait_ends_sees_no_more(
+    scratch: Scratch, tmp_path: Path, visibility: str
+) -> None:
+    with threads(scratch, tmp_path, Bounds()) as server, ThreadPoolExecutor(2) as asking:
+        match = Match.opened(server.port, visibility=visibility)
+        version = match.start()
+        auditor = registered(f"http://127.0.0.1:{server.port}", "Auditor")
+        player_id = auditor.get("/me").body["player_id"]
+        players, places = server.services.players, server.services.live.places
+        assert players.change_scope(player_id, "audit", granted=True)
+
+        def wait(path: str, **headers: str) -> Future[Reply]:
+            path = f"{match.url}{path}"
+            return asking.submit(
+                ask, server.port, "GET", path, token=auditor.token, headers=headers
+            )
+
+        game = wait("?wait=30", **{"If-None-Match": f'"{version}"'})
+        events = wait(f"/events?after={version}&wait=30")
+        wait_for(lambda: places.taken == 2, PATIENCE, "both wait")
+        assert players.change_scope(player_id, "audit", granted=False)
+        match.move()
+        shown, page = game.result(PATIENCE), events.result(PATIENCE)
+        if visibility == "private":
+            assert (shown.status, page.status) == (404, 404)
+        else:
+            assert (shown.status, page.status) == (200, 200)
+            assert not [seat for seat in shown.body["seats"] if "hand" in seat]
+            as_anyone = ask(server.port, "GET", f"{match.url}/events?after={version}").body
+            assert page.body["items"] == as_anyone["items"][: len(page.body["items"])]
+        looked = scratch.execute("SELECT true FROM looks WHERE game_id = %s", (match.game_id,))
+        assert looked == []
+        auditor.close()
         match.close()
 
 
