@@ -23,6 +23,9 @@ blueprint = Blueprint("clock", __name__, description="The test clock of sandbox 
 
 _PLACES = threading.BoundedSemaphore(2)
 """Clocks that move at a time in one process: computer players think while they do."""
+_MOVING: set[str] = set()
+"""The players who have a clock move here: each one at a time, so that nobody takes all places."""
+_LOCK = threading.Lock()
 _PATIENCE_SECONDS = 10.0
 
 
@@ -32,7 +35,7 @@ _PATIENCE_SECONDS = 10.0
     answers={200: Answer("The game.", schemas.Game, ("ETag",))},
     body=schemas.ClockChange,
     body_required=True,
-    problems=("forbidden", "not-found", "game-not-active"),
+    problems=("forbidden", "not-found", "game-not-active", "rate-limited"),
     idempotent=True,
     if_match=True,
     body_example={"advance_seconds": 65},
@@ -42,7 +45,8 @@ def advance_clock(call: Call, game_id: str) -> Response:
 
     By its host, while a match is played. What comes due on the way happens at its time: turns run
     out and computer players move, before the answer. The clock stops where the match ends, and
-    after 100 turns at most; `clock` says how far it is ahead.
+    after 100 turns at most; `clock` says how far it is ahead. One call of a player's at a time:
+    another is 429 meanwhile.
     """
     fault: Problem | None = None
     judged: Game | None = None
@@ -63,7 +67,7 @@ def advance_clock(call: Call, game_id: str) -> Response:
             raise fault
         changing.require_match(call, game)
 
-    with changing.problems(call, lambda _: judged), _place():
+    with changing.problems(call, lambda _: judged), _turn(call.player.player_id), _place():
         outcome = clocks.advance(
             services().executor,
             game_id,
@@ -74,6 +78,24 @@ def advance_clock(call: Call, game_id: str) -> Response:
             idempotency=changing.idempotency(call),
         )
     return changing.answer(call, outcome)
+
+
+@contextmanager
+def _turn(player_id: str) -> Iterator[None]:
+    """429 while a clock of this player moves."""
+    with _LOCK:
+        if player_id in _MOVING:
+            raise Problem(
+                "rate-limited",
+                "A clock of yours is moving; that is the most at a time.",
+                headers={"Retry-After": "1"},
+            )
+        _MOVING.add(player_id)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _MOVING.discard(player_id)
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def list_events(call: Call, game_id: str) -> Response:
     if lines:
         whole = bool(chosen) and chosen[-1].version == game.version
         head = chosen[-1] if whole else store.events(game_id, game.version - 1, 1)[0]
-        body = exports.write(items, head, services().signer.sign)
+        body = exports.write(items, head, services().signer.sign, sandbox=game.sandbox)
         response = current_app.response_class(body, mimetype=NDJSON)
         return _varied(etags.conditional(response, f"{game.version}n"))
     page = {"items": items, "head": {"version": game.version, "hash": loaded.head_hash}}

@@ -1,4 +1,5 @@
-"""Which names players may have: anything that people can read, nothing that deceives the eye."""
+"""Which texts are taken, and which names players may have: anything that people can read, nothing
+that deceives the eye."""
 
 from __future__ import annotations
 
@@ -29,13 +30,19 @@ def normalised(name: str) -> str:
     name = unicodedata.normalize("NFC", name).strip(" ")
     if not 1 <= len(name) <= MAX_LENGTH:
         raise ValueError(Sentence("Must have 1 to {most} characters.", most=MAX_LENGTH))
-    for character in name:
-        reason = _REFUSED.get(unicodedata.category(character))
-        if reason and character not in _JOINERS:
-            raise ValueError(Sentence("Must not have {what}.", what=reason))
+    require_readable(name)
     if not any(_is_visible(character) for character in name):
         raise ValueError(Sentence("Must have something to see in it."))
     return name
+
+
+def require_readable(text: str, *, allowed: str = "") -> None:
+    """ValueError with a `Sentence` if `text` has what nobody can see; `allowed` characters it may
+    have all the same. U+0000 among them the database does not take."""
+    for character in text:
+        reason = _REFUSED.get(unicodedata.category(character))
+        if reason and character not in _JOINERS and character not in allowed:
+            raise ValueError(Sentence("Must not have {what}.", what=reason))
 
 
 def _is_visible(character: str) -> bool:

@@ -26,6 +26,7 @@ from domain.game import (
     listed_moves,
     require_time,
 )
+from eventstore import exports
 from eventstore.executor import Outcome
 from eventstore.store import Loaded
 
@@ -243,15 +244,8 @@ def _receipt(outcome: Outcome) -> str:
     """The signed proof that the event that is the move itself was recorded, and when."""
     move_of = outcome.game.rules.move_of
     move = next(event for event in outcome.events if move_of(event) is not None)
-    return services().signer.sign(
-        {
-            "game_id": move.game_id,
-            "version": move.version,
-            "hash": move.hash,
-            "at": move.at,
-            "player_id": move.by["player_id"],
-        }
-    )
+    said = exports.signed_of(move, sandbox=outcome.game.sandbox)
+    return services().signer.sign({**said, "player_id": move.by["player_id"]})
 
 
 def _dry_run(call: Call, game_id: str, command: Callable[[], MakeMove]) -> Response:

@@ -308,6 +308,9 @@ _DETAILS = {
     "You have {most} streams and waits open; that is the most at a time.": (
         "Du hast {most} Streams und Warteanfragen offen; mehr gehen nicht auf einmal."
     ),
+    "A clock of yours is moving; that is the most at a time.": (
+        "Gerade läuft schon eine deiner Uhren weiter; mehr geht nicht auf einmal."
+    ),
     "From your address without a token {most} streams and waits are open; that is the most at a "
     "time.": (
         "Von deiner Adresse sind ohne Token {most} Streams und Warteanfragen offen; mehr gehen "

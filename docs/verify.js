@@ -27,6 +27,7 @@
   };
   const EVENT = ['at', 'by', 'data', 'game_id', 'hash', 'prev_hash', 'type', 'version'];
   const HEAD = ['at', 'game_id', 'hash', 'jws', 'type', 'version'];
+  const SANDBOX_HEAD = ['at', 'game_id', 'hash', 'jws', 'sandbox', 'type', 'version'];
 
   // ---- bytes ----------------------------------------------------------------------------------
 
@@ -218,6 +219,10 @@
     const mark = isSandbox(first) ? first.data.sandbox : undefined;
     return has(mark, 'deal') && typeof mark.deal === 'string' ? mark.deal : undefined;
   };
+  // Whether what is signed says of the game that it is a sandbox game if, and only if, it is one.
+  const isMarked = (said, first) =>
+    isSandbox(first) ? has(said, 'sandbox') && said.sandbox === true : !has(said, 'sandbox');
+  const MISMARKED = 'what is signed and the record differ on whether this is a sandbox game';
   const same = (a, b) => a !== undefined && b !== undefined && canonical(a) === canonical(b);
   function exactly(object, names) {
     return isObject(object) && Object.keys(object).sort().join() === names.join();
@@ -254,7 +259,9 @@
     return common(line);
   }
   function wrongInHead(line) {
-    if (!exactly(line, HEAD)) return 'not the members of a signed head';
+    const names = has(line, 'sandbox') ? SANDBOX_HEAD : HEAD;
+    if (!exactly(line, names)) return 'not the members of a signed head';
+    if (has(line, 'sandbox') && typeof line.sandbox !== 'boolean') return 'sandbox';
     if (typeof line.jws !== 'string') return 'jws';
     return common(line);
   }
@@ -387,11 +394,13 @@
     if (signed.ok !== true) return { ok: signed.ok, detail: signed.detail };
     const wrong = (detail, version) => ({ ok: false, version, detail });
     const { at, game_id, hash, version } = head;
-    if (!same(signed.payload, { at, game_id, hash, version })) {
+    const mark = has(head, 'sandbox') ? { sandbox: head.sandbox } : {};
+    if (!same(signed.payload, { at, game_id, hash, version, ...mark })) {
       return wrong('the head is not what was signed');
     }
     const ends = events.length, last = events[ends - 1];
     if (game_id !== last.game_id) return wrong('the head is that of another game');
+    if (!isMarked(head, events[0])) return wrong(MISMARKED);
     const signedEnd = ', the signed record ends at ' + version;
     if (version > ends) return wrong('the record was cut' + signedEnd, ends + 1);
     if (version < ends) return wrong('something was added' + signedEnd, version + 1);
@@ -406,8 +415,9 @@
     const signed = await verifyJws(jws);
     if (signed.ok !== true) return signed;
     const p = signed.payload;
-    if (!exactly(p, ['at', 'game_id', 'hash', 'player_id', 'version']) ||
-      typeof p.player_id !== 'string' || common(p)) {
+    const mark = has(p, 'sandbox') ? ['sandbox'] : [];
+    if (!exactly(p, ['at', 'game_id', 'hash', 'player_id', ...mark, 'version']) ||
+      (has(p, 'sandbox') && p.sandbox !== true) || typeof p.player_id !== 'string' || common(p)) {
       return { ok: false, detail: 'not the payload of a receipt' };
     }
     const key = await whose(signed.kid, jwks);
@@ -416,6 +426,7 @@
     if (!record.events) return { ok: false, detail: 'the record cannot be read: ' + record.detail };
     const e = record.events.find((it) => it.version === p.version && it.game_id === p.game_id);
     if (!e) return { ok: false, detail: 'the record has no such event' };
+    if (!isMarked(p, record.events[0])) return { ok: false, detail: MISMARKED };
     if (e.hash !== p.hash || e.at !== p.at || e.by.player_id !== p.player_id) {
       return { ok: false, detail: 'the record was changed since the receipt' };
     }

@@ -44,6 +44,7 @@ _HEAD: dict[str, type] = {
     "at": str,
     "jws": str,
 }
+_SANDBOX_HEAD = {**_HEAD, "sandbox": bool}
 _BY: dict[str, type] = {"kind": str, "seat": int, "player_id": str}
 _KINDS = ("player", "clock", "bot")
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -74,20 +75,30 @@ def line(shown: Mapping[str, Any]) -> bytes:
     return canonical(dict(shown)) + b"\n"
 
 
-def head_line(event: Recorded, sign: Sign) -> bytes:
-    """The last line: the game's last event, signed."""
-    head = {
+def signed_of(event: Recorded, *, sandbox: bool) -> dict[str, Any]:
+    """What is signed of an event. Of a sandbox game it says that it is one, as the key is the same:
+    nobody shall take it for a real game's."""
+    said: dict[str, Any] = {
         "game_id": event.game_id,
         "version": event.version,
         "hash": event.hash,
         "at": event.at,
     }
+    return {**said, "sandbox": True} if sandbox else said
+
+
+def head_line(event: Recorded, sign: Sign, *, sandbox: bool) -> bytes:
+    """The last line: the game's last event, signed."""
+    head = signed_of(event, sandbox=sandbox)
     return canonical({"type": SIGNED, **head, "jws": sign(head)}) + b"\n"
 
 
-def write(shown: Iterable[Mapping[str, Any]], last: Recorded, sign: Sign) -> bytes:
+def write(
+    shown: Iterable[Mapping[str, Any]], last: Recorded, sign: Sign, *, sandbox: bool
+) -> bytes:
     """A whole export: the events as their reader may see them, and the head `last`."""
-    return b"".join([*(line(event) for event in shown), head_line(last, sign)])
+    head = head_line(last, sign, sandbox=sandbox)
+    return b"".join([*(line(event) for event in shown), head])
 
 
 def read(data: bytes) -> Export:
@@ -105,7 +116,8 @@ def read(data: bytes) -> Export:
         _require_no_head(head, number)
         value = _parse(number, text)
         if value.get("type") == SIGNED:
-            _check_members(number, value, _HEAD, "the signed head")
+            members = _SANDBOX_HEAD if "sandbox" in value else _HEAD
+            _check_members(number, value, members, "the signed head")
             head = value
         else:
             _check_members(number, value, _EVENT, "an event")

@@ -95,10 +95,13 @@ def _check_signature(export: Export, trusted: set[str] | None) -> Check:
         signed = read_jws(head["jws"])
     except BadSignature as bad:
         return Check(SIGNATURE, False, f"the signed head: {bad}")
-    if signed.payload != {name: head[name] for name in _SIGNED}:
+    if signed.payload != {name: head[name] for name in (*_SIGNED, "sandbox") if name in head}:
         return Check(SIGNATURE, False, "the signature is not of the head that it stands in")
     if head["game_id"] != last.game_id:
         return Check(SIGNATURE, False, f"the signature is of another game, {head['game_id']}")
+    fault = _mismarked("the signed head", head, export.events)
+    if fault is not None:
+        return Check(SIGNATURE, False, fault)
     # How many events there are, not the number that the last one says it has.
     ends = len(export.events)
     if head["version"] > ends:
@@ -118,6 +121,17 @@ def _check_signature(export: Export, trusted: set[str] | None) -> Check:
                 ends,
             )
     return _trust(SIGNATURE, signed.kid, trusted, f"of event {last.version}, the last one")
+
+
+def _mismarked(what: str, said: Mapping[str, Any], events: Sequence[Recorded]) -> str | None:
+    """How what is signed is wrong about whether the game is one of the sandbox; None if right."""
+    if "sandbox" not in events[0].data:
+        if "sandbox" not in said:
+            return None
+        return f"{what} says that the game is a sandbox game, and its record does not"
+    if said.get("sandbox") is True:
+        return None
+    return f"{what} does not say that the game is a sandbox game, as its record does"
 
 
 def _trust(check: str, kid: str, trusted: set[str] | None, of: str) -> Check:
@@ -140,12 +154,19 @@ def _check_receipt(receipt: str, events: Sequence[Recorded], trusted: set[str] |
         return Check(RECEIPT, False, f"it is no receipt: {bad}")
     said = signed.payload
     version = said.get("version")
-    if set(said) != {*_SIGNED, "player_id"} or type(version) is not int or version < 1:
+    if (
+        set(said) - {"sandbox"} != {*_SIGNED, "player_id"}
+        or type(version) is not int
+        or version < 1
+    ):
         return Check(RECEIPT, False, "it is no receipt: what is signed is something else")
     if trusted is not None and signed.kid not in trusted:
         return Check(RECEIPT, False, f"the key {signed.kid} is not among the trusted ones")
     if said["game_id"] != events[0].game_id:
         return Check(RECEIPT, False, f"the receipt is of another game, {said['game_id']}")
+    fault = _mismarked("the receipt", said, events)
+    if fault is not None:
+        return Check(RECEIPT, False, fault)
     if version > events[-1].version:
         if events[-1].type in _ENDS:
             detail = f"the record was changed: the receipt is of event {version}, beyond its end"

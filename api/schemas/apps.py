@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from marshmallow import fields, validate
 
-from domain.wording import Sentence
-
 from .fields import (
+    VISIBLE,
     Answered,
     PlayerName,
     Request,
@@ -24,7 +23,6 @@ from .players import MAX_SECONDS
 
 MAX_REFERENCE = 200
 DEFAULT_SECONDS = 3600
-_REFERENCE = validate.Regexp(r"^[!-~]+$", error=Sentence("Must be visible ASCII characters."))
 
 
 class NewApp(Request):
@@ -80,7 +78,7 @@ class NewAppPlayer(Request):
     reference = text(
         "What the app itself calls the player. There is one player for each, however often it is "
         "asked for.",
-        validate=[validate.Length(1, MAX_REFERENCE), _REFERENCE],
+        validate=[validate.Length(1, MAX_REFERENCE), VISIBLE],
         metadata={"examples": ["user-4711"]},
     )
 
@@ -105,7 +103,8 @@ class AppPlayersQuery(Request):
     """Which players to list."""
 
     reference = text(
-        "Only the one that the app calls so.", validate=validate.Length(1, MAX_REFERENCE)
+        "Only the one that the app calls so.",
+        validate=[validate.Length(1, MAX_REFERENCE), VISIBLE],
     )
     cursor = page_cursor()
     limit = page_limit()

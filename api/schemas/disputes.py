@@ -27,6 +27,7 @@ from .fields import (
     texts,
     time,
     uuid,
+    words,
 )
 from .games import ChainHead
 from .moves import LegalMove
@@ -45,7 +46,7 @@ class NewDispute(Request):
         validate=validate.Regexp(_ID, error=Sentence("Must be an id as listed.")),
         metadata={"format": "uuid"},
     )
-    statement = text("What is wrong, for people.", required=True, validate=_WORDS)
+    statement = words("What is wrong, for people.", required=True, validate=_WORDS)
     claim = one_of(
         "What is claimed. If left out, of a late move `time`, of any other attempt `legality`; of "
         "an event `record` where there is a `receipt`, else what its type suggests.",
@@ -69,7 +70,7 @@ class NewDispute(Request):
 class NewResolution(Request):
     """What an auditor says to a dispute."""
 
-    resolution = text("For people.", required=True, validate=_WORDS)
+    resolution = words("For people.", required=True, validate=_WORDS)
 
 
 class RecordCheck(Answered):

@@ -14,6 +14,7 @@ from .fields import (
     Answered,
     Integer,
     QueryInteger,
+    boolean,
     hash_,
     integer,
     integers,
@@ -164,7 +165,11 @@ class ExportSigned(Answered):
     version = integer("The last event's version.", required=True)
     hash = hash_("The last event's hash.", required=True)
     at = time("When the last event was recorded.", required=True)
-    jws = text("Compact JWS (EdDSA) over `{game_id, version, hash, at}`.", required=True)
+    sandbox = boolean("True for a sandbox game; absent for others. It is signed too.")
+    jws = text(
+        "Compact JWS (EdDSA) over `{game_id, version, hash, at}`, and of a sandbox game `sandbox`.",
+        required=True,
+    )
 
 
 class AnyEvent(fields.Field[Any]):
@@ -180,7 +185,8 @@ class MadeMove(Answered):
     game = fields.Nested("Game", required=True)
     receipt = text(
         "Compact JWS (EdDSA) over `{game_id, version, hash, at, player_id}` of the event that is "
-        "the move itself. Keep it: it proves the move, whatever becomes of the record.",
+        "the move itself, with `sandbox`, true, in a sandbox game. Keep it: it proves the move, "
+        "whatever becomes of the record.",
         required=True,
     )
 

@@ -14,13 +14,45 @@ from .. import names
 
 
 class Request(marshmallow.Schema):
-    """What a caller sends: a name that is not listed is refused."""
+    """What a caller sends: a name that is not listed is refused, and so is in any string what
+    nobody can see."""
 
     class Meta:
         unknown = marshmallow.RAISE
 
     def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
         _let_speak(field_obj)
+        _require_readable(field_obj)
+
+
+def _require_readable(field: fields.Field[Any]) -> None:
+    """Have a field that is any string, or a list of such, refuse what nobody can see."""
+    if isinstance(field, fields.List):
+        _require_readable(field.inner)
+    elif (
+        isinstance(field, fields.String)
+        and not isinstance(field, PlayerName)
+        and not any(isinstance(each, validate.OneOf) for each in field.validators)
+    ):
+        # A list of its own: that of the class is shared by all its instances.
+        readable = _Readable("\n" if isinstance(field, Words) else "")
+        field.validators = [readable, *field.validators]
+
+
+class _Readable(validate.Validator):
+    """Refuses what nobody can see, but for the characters `allowed`."""
+
+    error = "Must not have {what}."
+
+    def __init__(self, allowed: str) -> None:
+        self.allowed = allowed
+
+    def __call__(self, value: str) -> str:
+        try:
+            names.require_readable(value, allowed=self.allowed)
+        except ValueError as error:
+            raise marshmallow.ValidationError(error.args[0]) from None
+        return value
 
 
 def _let_speak(field: fields.Field[Any]) -> None:
@@ -79,6 +111,10 @@ class PlayerName(fields.String):
             raise marshmallow.ValidationError(error.args[0]) from None
 
 
+class Words(fields.String):
+    """Words for people, in lines."""
+
+
 class QueryInteger(fields.Integer):
     """An integer in a query: ASCII digits without sign, blank or leading zero."""
 
@@ -102,6 +138,21 @@ class QueryBoolean(fields.Boolean):
 def text(meaning: str, **more: Any) -> fields.String:
     """A string."""
     return fields.String(metadata={"description": meaning, **more.pop("metadata", {})}, **more)
+
+
+def words(meaning: str, **more: Any) -> Words:
+    """Words for people, in lines."""
+    return Words(metadata={"description": meaning}, **more)
+
+
+VISIBLE = validate.Regexp(r"^[!-~]+$", error=Sentence("Must be visible ASCII characters."))
+
+
+def invite_code() -> fields.String:
+    """The code of an invite that one has."""
+    return text(
+        "The code of an invite to a private table.", validate=[validate.Length(1, 64), VISIBLE]
+    )
 
 
 def page_cursor() -> fields.String:

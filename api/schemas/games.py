@@ -24,6 +24,7 @@ from .fields import (
     client_seed,
     hash_,
     integer,
+    invite_code,
     many,
     nested,
     one_of,
@@ -138,7 +139,7 @@ class NewSeat(Request):
     """Nothing or a seed to sit down oneself; as host, `bot` to seat a computer player."""
 
     client_seed = client_seed("Your own part in the shuffle.")
-    invite = text("The code of an invite to a private table.", validate=validate.Length(1, 64))
+    invite = invite_code()
     bot = one_of("The kind of computer player to seat.", tuple(BOTS))
 
     @marshmallow.validates_schema
@@ -413,7 +414,7 @@ class GamesQuery(Request):
 class GameQuery(Request):
     """How to see a private table that one is invited to."""
 
-    invite = text("The code of an invite to a private table.", validate=validate.Length(1, 64))
+    invite = invite_code()
 
 
 class StateQuery(GameQuery):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from marshmallow import validate
 
-from .fields import Answered, QueryInteger, Request, text, time, uuid
+from .fields import VISIBLE, Answered, QueryInteger, Request, invite_code, text, time, uuid
 from .games import GameQuery
 
 
 class NewStreamTicket(Request):
     """Nothing, or an invite to the private table."""
 
-    invite = text("The code of an invite to a private table.", validate=validate.Length(1, 64))
+    invite = invite_code()
 
 
 class StreamTicket(Answered):
@@ -32,5 +32,5 @@ class StreamQuery(GameQuery):
     )
     ticket = text(
         "A ticket of `POST …/stream-tickets`, for clients that can send no header.",
-        validate=validate.Length(1, 100),
+        validate=[validate.Length(1, 100), VISIBLE],
     )

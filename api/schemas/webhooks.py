@@ -21,6 +21,7 @@ from .fields import (
     text,
     time,
     uuid,
+    words,
 )
 
 _SUBJECTS = (
@@ -52,7 +53,7 @@ def _subjects(**more: Any) -> fields.List[Any]:
 
 
 def _description(**more: Any) -> fields.String:
-    return text("Your own words for it.", validate=validate.Length(0, 200), **more)
+    return words("Your own words for it.", validate=validate.Length(0, 200), **more)
 
 
 class NewWebhook(Request):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from api import auth
+from api import auth, clock
 from api.services import Services
+from domain.game import Game
 from domain.times import to_micros
 from eventstore import clocks
 from eventstore.auditing import Auditor
@@ -207,6 +210,47 @@ def test_one_call_settles_so_many_turns_at_most(
     again = _advance(table, 30 * DAY, headers=headers)
     assert again["version"] > game["version"]
     _is_right(table, opened)
+
+
+def test_one_at_a_time(
+    carla: Client, dora: Client, nobody: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, enough = threading.Event(), threading.Event()
+    choose = clock.choose_move
+
+    def thinks(game: Game, seat: int) -> dict[str, Any]:
+        began.set()
+        assert enough.wait(60)
+        return choose(game, seat)
+
+    def again(client: Client) -> Client:
+        return Client(client.app, client.token, client.player_id)
+
+    def by_a_bot(host: Client, deal: str) -> Table:
+        """It is a computer player's turn."""
+        table = _match(host, bots=("random",), turn_seconds=3600, ruleset="vallelujah", deal=deal)
+        if table.game()["turn"]["seat"] == 0:
+            host.post(f"{table.url}/moves", table.choice(), expect=201)
+        return table
+
+    table, other = by_a_bot(carla, "first-steps"), _match(dora, carla, turn_seconds=3600)
+    own = _match(carla, dora, turn_seconds=3600)
+    body = {"advance_seconds": 60}
+    monkeypatch.setattr(clock, "choose_move", thinks)
+    with ThreadPoolExecutor(1) as thread:
+        first = thread.submit(again(carla).post, f"{table.url}/clock", body)
+        try:
+            assert began.wait(60)
+            refused = carla.post(f"{own.url}/clock", body)
+            carla.refused(refused, 429, "rate-limited")
+            assert refused.headers["Retry-After"] == "1"
+            assert own.game()["clock"]["ahead_ms"] == 0
+            # Others are not kept waiting.
+            _advance(other, 60)
+        finally:
+            enough.set()
+        assert first.result().status_code == 200
+    _advance(own, 60)
 
 
 def test_the_same_request_moves_it_once(slow: Table) -> None:

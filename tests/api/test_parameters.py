@@ -7,8 +7,9 @@ without being named here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -127,6 +128,65 @@ def test_a_member_of_a_body_that_is_unknown_or_cannot_be(
             continue
         told = named(reply)
         assert any(name == wrong or name.startswith(f"{wrong}.") for name in told), (body, told)
+
+
+UNSEEN = ("\x00", "\u202e", "\U000e0001", "\x1b", "\ue000")
+"""What nobody can see: a control, turned writing, a tag, an escape, a private character."""
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), operations())
+def test_a_parameter_with_what_nobody_can_see(
+    server: Server, known: World, method: str, path: str, operation: Operation
+) -> None:
+    for name, schema in _queries(operation):
+        if schema["type"] != "string":
+            continue
+        for unseen in UNSEEN:
+            query = f"{name}={quote(f'x{unseen}x')}"
+            assert name in named(send(server, known, method, path, operation, query=query)), query
+        # Half a surrogate pair, which no UTF-8 is.
+        half = send(server, known, method, path, operation, query=f"{name}=x%ED%A0%80x")
+        assert half.status == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "operation"),
+    [each for each in operations() if "requestBody" in each.values[2]],
+)
+def test_a_member_of_a_body_with_what_nobody_can_see(
+    server: Server, known: World, method: str, path: str, operation: Operation
+) -> None:
+    content = operation["requestBody"]["content"]["application/json"]
+    right = content.get("example") or {}
+    for name, put in _strings(resolved(content["schema"])):
+        for unseen in UNSEEN:
+            body = {**right, **put(f"x{unseen}x")}
+            reply = send(server, known, method, path, operation, body=body)
+            if name == "deal":
+                # Who may not name one is told that first.
+                assert reply.code == "forbidden"
+                continue
+            assert any(told == name or told.startswith(f"{name}.") for told in named(reply)), body
+        half = send(server, known, method, path, operation, body={**right, **put("x\ud800x")})
+        assert (half.status, half.code) == (400, "malformed-json")
+
+
+def _strings(
+    schema: dict[str, Any],
+) -> Iterator[tuple[str, Callable[[str], dict[str, Any]]]]:
+    """The names of the strings in a body, and how to put a text there."""
+    for name, given in schema.get("properties", {}).items():
+        inner = resolved(given)
+        if inner["type"] == "string":
+            yield name, lambda text, name=name: {name: text}  # type: ignore[misc]
+        elif inner["type"] == "array" and resolved(inner["items"])["type"] == "string":
+            yield name, lambda text, name=name: {name: [text]}  # type: ignore[misc]
+        elif inner["type"] == "object":
+            for deeper, put in _strings(inner):
+                yield (
+                    f"{name}.{deeper}",
+                    lambda text, name=name, put=put: {name: put(text)},  # type: ignore[misc]
+                )
 
 
 def _queries(operation: Operation) -> list[tuple[str, dict[str, Any]]]:

@@ -58,6 +58,23 @@ def test_a_receipt_is_of_the_move_itself(match: Table, nobody: Client) -> None:
         }
 
 
+def test_what_is_signed_of_a_sandbox_game_says_so(nobody: Client, match: Table) -> None:
+    jwks = _jwks(nobody)
+    host, guest = (nobody.register(name, sandbox=True) for name in ("Carla", "Dora"))
+    table = Table.opened(host)
+    guest.post(f"{table.url}/seats", expect=201)
+    table.clients[1] = guest
+    table.start()
+    receipt, real = _move(table)["receipt"], _move(match)["receipt"]
+    assert jws.verify(receipt, jwks)["sandbox"] is True
+    assert "sandbox" not in jws.verify(real, jwks)
+    tests, others = _export(host, table), _export(match.host, match)
+    assert jws.verify(json.loads(tests.splitlines()[-1])["jws"], jwks)["sandbox"] is True
+    assert "sandbox" not in jws.verify(json.loads(others.splitlines()[-1])["jws"], jwks)
+    for data, own in ((tests, receipt), (others, real)):
+        assert check_export(data, receipts=[own], jwks=jwks).ok
+
+
 def test_a_repeated_request_gets_the_receipt_again(match: Table) -> None:
     mover, move = match.mover(), match.choice()
     headers = {"Idempotency-Key": "once"}

@@ -35,14 +35,10 @@ class Notary:
     ) -> bytes:
         """The export of a record, or of a running game as the seat sees it."""
         viewer = EVERYTHING if over else Viewer(seat)
-        return exports.write([redact(e, viewer, over) for e in events], events[-1], self.sign)
+        shown = [redact(e, viewer, over) for e in events]
+        sandbox = "sandbox" in events[0].data
+        return exports.write(shown, events[-1], self.sign, sandbox=sandbox)
 
     def receipt(self, event: Recorded, **more: Any) -> str:
-        said = {
-            "game_id": event.game_id,
-            "version": event.version,
-            "hash": event.hash,
-            "at": event.at,
-            "player_id": event.by.get("player_id", ""),
-        }
-        return self.sign(said | more)
+        said = exports.signed_of(event, sandbox=False)
+        return self.sign({**said, "player_id": event.by.get("player_id", ""), **more})

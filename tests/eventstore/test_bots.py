@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from domain.bots import wise
 from domain.bots.choices import every
 from domain.bots.eyes import EYES
 from domain.commands import Context, CreateGame, SeatBot, StartGame
@@ -73,10 +74,35 @@ def _moves(game: Game, context: Context, count: int) -> list[dict[str, Any]]:
     return moves
 
 
-def test_in_the_sandbox_a_bot_plays_the_same_again() -> None:
+@pytest.mark.parametrize("ruleset", ["halleluja", "vallelujah"])
+def test_in_the_sandbox_a_bot_tries_few_moves(
+    ruleset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[int] = []
+    play_out = wise._play_out
+
+    def counted(*given: Any) -> Any:
+        played[-1] += 1
+        return play_out(*given)
+
+    monkeypatch.setattr(wise, "_play_out", counted)
+    # By the count alone, on however slow a machine.
+    monkeypatch.setattr(bots, "THINKING_SECONDS", 0.0)
+    game, context = table(ruleset, deal="first-steps"), Context(secret_of("first-steps"))
+    game.seats = {seat: Seat(bot="wise") for seat in game.seats}
+    moves = []
+    while game.turn is not None and len(moves) < 15:
+        played.append(0)
+        moves.append(bots.choose_move(game, game.turn.seat))
+        push(game, moves[-1], context)
+    assert max(played) == bots.SANDBOX_TRIES
+
+
+@pytest.mark.parametrize("kind", ["random", "wise"])
+def test_in_the_sandbox_a_bot_plays_the_same_again(kind: str) -> None:
     def played(deal: str) -> list[dict[str, Any]]:
-        game = table("vallelujah", "random", deal)
-        game.seats = {seat: Seat(bot="random") for seat in game.seats}
+        game = table("vallelujah", kind, deal)
+        game.seats = {seat: Seat(bot=kind) for seat in game.seats}
         return _moves(game, Context(secret_of(deal)), 25)
 
     first = played("first-steps")

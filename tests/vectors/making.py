@@ -242,22 +242,40 @@ def signature(record: list[Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def sandbox_signature(record: list[Any]) -> dict[str, Any]:
+    signer = notary()
+    move = next(e for e in record if e.by["kind"] == "player" and e.type.startswith("b"))
+    payload = {
+        "at": move.at, "game_id": move.game_id, "hash": move.hash,
+        "player_id": move.by["player_id"], "sandbox": True, "version": move.version,
+    }  # fmt: skip
+    return {
+        "receipt": {"jws": signer.sign(payload), "payload": payload},
+        "refused": [
+            {"jws": signer.receipt(move), "reason": "does not say that it is a sandbox game's"},
+            {"jws": signer.sign({**payload, "sandbox": False}), "reason": "says that it is not"},
+        ],
+    }
+
+
 def files() -> dict[str, bytes]:
     """The name and content of every file."""
     halleluja, vallelujah = _record("halleluja"), _record("vallelujah")
+    sandbox = sandbox_record()
     signer = notary()
     pages = {
         "canonical.json": canonical_json(),
         "shuffle.json": shuffle(),
         "chain.json": chain(vallelujah),
         "signature.json": signature(vallelujah),
+        "sandbox-signature.json": sandbox_signature(sandbox),
     }
     return {
         **{name: _page(page) for name, page in pages.items()},
         "halleluja.ndjson": signer.export(halleluja),
         "vallelujah.ndjson": signer.export(vallelujah),
         "halleluja-long.ndjson": signer.export(_long_record()),
-        "sandbox.ndjson": signer.export(sandbox_record()),
+        "sandbox.ndjson": signer.export(sandbox),
     }
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from domain.canonical import canonical
+from domain.events import Recorded
 from eventstore.verifying import check_export
 from tests.domain.verification.records import changed
 from tests.eventstore.exports import Notary
@@ -73,6 +75,42 @@ def test_they_agree_on_sandbox_records(tmp_path: Path) -> None:
     )
     assert json.loads(done.stdout)["sandbox"] is True
     assert b"SANDBOX" in done.stderr
+
+
+@needs_node
+def test_they_agree_on_heads_of_sandbox_games_and_of_others(tmp_path: Path) -> None:
+    """The key is the same, so what is signed has to say which it is."""
+    notary, real = Notary(), next(agreement.records(1))
+
+    def headed(record: list[Recorded], **marks: bool) -> bytes:
+        *lines, last = notary.export(record).splitlines(keepends=True)
+        head = json.loads(last)
+        signed = {name: head[name] for name in ("game_id", "version", "hash", "at")} | marks
+        jws = notary.sign(signed)
+        end = canonical({"type": "export.signed", **signed, "jws": jws})
+        return b"".join([*lines, end, b"\n"])
+
+    def unsigned(record: list[Recorded], **marks: bool) -> bytes:
+        """The mark is on the head alone."""
+        *lines, last = notary.export(record).splitlines(keepends=True)
+        head = {name: each for name, each in json.loads(last).items() if name != "sandbox"}
+        return b"".join([*lines, canonical(head | marks), b"\n"])
+
+    made = sandbox_record()
+    files = [
+        headed(made, sandbox=True),
+        headed(real),
+        headed(made),
+        headed(made, sandbox=False),
+        headed(real, sandbox=True),
+        headed(real, sandbox=False),
+        unsigned(made),
+        unsigned(real, sandbox=True),
+    ]
+    reports, found = agreement.compare(files, notary, tmp_path)
+    assert found == []
+    wrong = [[each.check for each in report.checks if each.ok is False] for report in reports]
+    assert wrong == [[], [], *[["signature"]] * 6]
 
 
 @needs_node

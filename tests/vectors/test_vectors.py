@@ -15,7 +15,7 @@ from domain.verification.chain import hash_of
 from eventstore import jws
 from eventstore.exports import BadExport, read
 from eventstore.recorded import canonical as stored
-from eventstore.verifying import check_export
+from eventstore.verifying import RECEIPT, check_export
 from tests.vectors import agreement, making
 
 
@@ -98,6 +98,31 @@ def test_whole_games(name: str) -> None:
     assert report.sandbox == (name == "sandbox")
 
 
+def test_receipts_of_a_sandbox_game() -> None:
+    jwks, page = _page("signature.json")["jwks"], _page("sandbox-signature.json")
+    data = (making.FOLDER / "sandbox.ndjson").read_bytes()
+    receipt, *refused = (each["jws"] for each in (page["receipt"], *page["refused"]))
+    assert jws.verify(receipt, jwks) == page["receipt"]["payload"]
+    right, *wrong = (
+        check.ok
+        for check in check_export(data, jwks=jwks, receipts=[receipt, *refused]).checks
+        if check.check == RECEIPT
+    )
+    assert (right, wrong) == (True, [False, False])
+    head = json.loads(data.splitlines()[-1])
+    assert jws.verify(head["jws"], jwks)["sandbox"] is head["sandbox"] is True
+
+
+def test_a_real_games_receipt_is_no_sandbox_games() -> None:
+    jwks, notary = _page("signature.json")["jwks"], making.notary()
+    data = (making.FOLDER / "vallelujah.ndjson").read_bytes()
+    said = _page("signature.json")["receipt"]["payload"]
+    for marked in (True, False):
+        receipt = notary.sign({**said, "sandbox": marked})
+        report = check_export(data, jwks=jwks, receipts=[receipt])
+        assert [check.check for check in report.checks if check.ok is False] == [RECEIPT]
+
+
 _BY_PARTS = """
 const verifier = require(process.argv[1]);
 const { parts } = verifier;
@@ -155,6 +180,14 @@ const plain = (value) => JSON.parse(JSON.stringify(value));
   assert.equal(belongs.ok, true);
   const other = readFileSync(`${folder}/halleluja.ndjson`);
   assert.equal((await verifier.verifyReceipt(receipt.jws, { bytes: other, jwks })).ok, false);
+  const tests = readFileSync(`${folder}/sandbox.ndjson`);
+  const marked = load("sandbox-signature.json");
+  const own = await verifier.verifyReceipt(marked.receipt.jws, { bytes: tests, jwks });
+  assert.equal(own.ok, true);
+  assert.equal(own.payload.sandbox, true);
+  for (const { jws, reason } of marked.refused) {
+    assert.equal((await verifier.verifyReceipt(jws, { bytes: tests, jwks })).ok, false, reason);
+  }
 })().catch((error) => { console.error(error); process.exit(1); });
 """
 

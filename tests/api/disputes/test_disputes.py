@@ -317,6 +317,8 @@ def test_who_may_dispute_what(match: Table, nobody: Client) -> None:
         {"version": 1, "claim": "legality", "receipt": "x"},
         {"version": 1, "statement": ""},
         {"version": 1, "statement": "x" * 2001},
+        {"version": 1, "statement": "a\u0000b"},
+        {"version": 1, "statement": "a\U000e0001b"},
     ):
         mover = match.mover()
         answer = mover.post(url, {"statement": "No.", **sent})
@@ -328,6 +330,11 @@ def test_who_may_dispute_what(match: Table, nobody: Client) -> None:
     answer = other.post(url, body, headers={"If-Match": '"1"'})
     other.refused(answer, 412, "precondition-failed")
     assert listed(match, match.host) == []
+
+
+def test_a_statement_has_lines(match: Table) -> None:
+    said = "It was my turn.\n\nSee 👩‍🌾 above."
+    assert dispute(match, match.host, version=1, statement=said)["statement"] == said
 
 
 def test_disputes_are_bounded_and_a_repeated_one_is_the_same(

@@ -28,7 +28,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     # What Unicode makes visible is no matter of a pattern that all languages read alike.
     **dict.fromkeys(_NAMES, ("name",)),
     # Only who runs the name server knows where a URL leads.
-    **dict.fromkeys(_WEBHOOKS, ("url",)),
+    **dict.fromkeys(_WEBHOOKS, ("url", "description")),
     # One flat object for both games: which member goes with which type, game and cards is for the
     # referee, as is which option belongs to which game.
     "makeMove": _MOVE,
@@ -38,7 +38,8 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "getState": ("seat",),
     # What goes together: generators make poor code of `oneOf`, so the document says it in words.
     "takeSeat": ("client_seed", "invite"),
-    "fileDispute": ("version", "attempt_id", "receipt", "claim"),
+    "fileDispute": ("version", "attempt_id", "receipt", "claim", "statement"),
+    "resolveDispute": ("resolution",),
     "listGames": ("wait", "cursor"),
     "streamEvents": ("ticket",),
 }
