@@ -2,6 +2,10 @@
 
 It may be ended at any moment, and goes on where it was: each event is in the file once, none is
 missing. It has a line for each version from 1, so its lines say where to go on.
+
+The file is what was told while the match was played, so what was hidden then is missing, and
+nothing in it is signed: `./abbot verify` refuses it. A record to verify is what
+`GET /v1/games/GAME/events` gives as `application/x-ndjson`.
 """
 
 import json

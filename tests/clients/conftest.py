@@ -33,11 +33,10 @@ EXAMPLES = """{
 """
 
 
-def readme_code(package: Path, language: str) -> str:
-    """The code that a package's README shows."""
+def readme_code(package: Path, language: str) -> list[str]:
+    """The blocks of code that a package's README shows."""
     text = (package / "README.md").read_text("utf-8")
-    (code,) = re.findall(rf"```{language}\n(.*?)```", text, re.S)
-    return str(code)
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 
 @pytest.fixture(scope="session")
@@ -105,7 +104,9 @@ def _build_typescript(folder: Path) -> None:
     for where in (source / "examples", CLIENTS / "examples", Path(__file__).parent):
         for each in where.glob("*.ts"):
             shutil.copy(each, project)
-    (project / "readme.ts").write_text(readme_code(tools.TYPESCRIPT, "ts"), "utf-8")
+    readme, sandbox = readme_code(tools.TYPESCRIPT, "ts")
+    (project / "readme.ts").write_text(readme, "utf-8")
+    (project / "sandbox.ts").write_text(sandbox, "utf-8")
     tools.run(str(installed / ".bin" / "tsc"), folder=project)
 
 

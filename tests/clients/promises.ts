@@ -90,6 +90,23 @@ const bad = new Abbot(proxy, { token: host.token! });
 await assert.rejects(bad.api.POST("/v1/me/tokens", { body: { scopes: ["read"] } }), TypeError);
 assert.equal(await tokens(), had + 1);
 
+// In the sandbox the clock is moved, once for a key, and refusals come when they are asked for. Who did
+// not ask for the sandbox is not in it.
+const tester = await Abbot.register(url, "Tester", { sandbox: true, refuse: "unavailable", patience: 0 });
+assert.equal((await refusal(tester.createGame({ ruleset: "halleluja" }))).code, "unavailable");
+const turnedAway = new Abbot(url, { token: tester.token!, refuse: "unauthenticated" });
+assert.equal((await refusal(all(turnedAway.stream(nowhere)))).code, "unauthenticated");
+const calm = new Abbot(url, { token: tester.token! });
+const trial = await calm.createGame({ ruleset: "halleluja", deal: "play-a-2", turn_seconds: 3600 });
+await calm.takeSeat(trial.game_id, { bot: "greedy" });
+assert.equal((await calm.start(trial.game_id)).sandbox, true);
+for (const _ of [1, 2])
+  assert.equal((await calm.advanceClock(trial.game_id, 65, "again")).clock?.ahead_ms, 65_000);
+assert.equal((await calm.advanceClock(trial.game_id, 5)).clock?.ahead_ms, 70_000);
+assert.equal((await refusal(host.advanceClock(again.game_id, 65))).code, "forbidden");
+const real = await Abbot.register(url, "Real", { refuse: "unavailable", patience: 0 });
+assert.equal((await refusal(real.createGame({ ruleset: "halleluja" }))).code, "forbidden");
+
 // Patience ends.
 await assert.rejects(new Abbot("http://127.0.0.1:9", { patience: 300 }).game(nowhere), TypeError);
 console.log("done");

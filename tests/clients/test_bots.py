@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from api.command.client import Client
+from api.command.environment import ROOT
 from tests.api.server import Server
 from tests.clients import tools
-from tests.clients.conftest import CLIENTS, readme_code
+from tests.clients.conftest import CLIENTS, SKIPPED, readme_code
 from tests.e2e.conftest import Installation
 from tests.pages import python_code
 
@@ -92,7 +95,7 @@ def test_bots_and_the_code_in_the_readmes_play_computers(
     request: pytest.FixtureRequest,
 ) -> None:
     url = installation.api.url
-    code = readme_code(CLIENTS / "python", "python").replace(SHOWN_URL, url)
+    code = readme_code(CLIENTS / "python", "python")[0].replace(SHOWN_URL, url)
     built = typescript_client / "built"
     script = (built / "readme.js").read_text("utf-8").replace(SHOWN_URL, url)
     (built / "readme.js").write_text(script, "utf-8")
@@ -105,6 +108,56 @@ def test_bots_and_the_code_in_the_readmes_play_computers(
         ]
         assert [each.result() for each in bots] == ["finished", "finished"]
         assert [each.result() for each in shown] == ["", ""]
+
+
+def test_the_code_for_the_sandbox_in_the_readmes_runs(
+    python_client: Path, typescript_client: Path, server: Server
+) -> None:
+    code = readme_code(CLIENTS / "python", "python")[1].replace(SHOWN_URL, server.url)
+    assert run_to_its_end([sys.executable, "-c", code], python_client) == ""
+    built = typescript_client / "built"
+    script = (built / "sandbox.js").read_text("utf-8").replace(SHOWN_URL, server.url)
+    # Where it finds the package, and not where the next run looks for it.
+    here = built / f"sandbox-{server.port}.js"
+    here.write_text(script, "utf-8")
+    assert run_to_its_end([tools.node(), here.name], built) == ""
+
+
+def test_a_newcomer_gets_from_the_npm_package_to_a_bot(
+    installation: Installation, typescript_client: Path, tmp_path: Path
+) -> None:
+    """All that the README says, with what is packed already."""
+    (block,) = readme_code(tools.TYPESCRIPT, "sh")
+    install, use = block.replace(SHOWN_URL, installation.api.url).split("cp ", 1)
+    checkout, project = tmp_path / "checkout", tmp_path / "bot"
+    shutil.copytree(CLIENTS, checkout / "clients", ignore=SKIPPED)
+    (archive,) = typescript_client.parent.glob("*.tgz")
+    shutil.copy(archive, checkout / "clients" / "typescript")
+    project.mkdir()
+    tools.npm_install(install, project, ABBOT=str(checkout))
+    command = ["sh", "-euc", f"cp {use}"]
+    assert run_to_its_end(command, project, ABBOT=str(checkout)).endswith("finished")
+    assert (project / "phone.js").exists()
+    # It names the versions with which the package is made.
+    pins = json.loads((tools.TYPESCRIPT / "package.json").read_text("utf-8"))["devDependencies"]
+    assert all(f"{name}@{pins[name]}" in install for name in ("typescript", "@types/node"))
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not on this machine")
+def test_what_the_readmes_build_is_no_part_of_the_checkout(tmp_path: Path) -> None:
+    made = [
+        "abbot_client-1.0.0-py3-none-any.whl",
+        "clients/typescript/abbot-client-1.0.0.tgz",
+        "clients/typescript/dist/index.js",
+        "clients/typescript/node_modules/typescript/package.json",
+        "clients/typescript/src/generated/api.ts",
+        "clients/python/src/abbot_client/generated/client.py",
+    ]
+    kept = ["clients/typescript/src/abbot.ts", "clients/python/src/abbot_client/abbot.py"]
+    tools.run("git", "init", folder=tmp_path)
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    command = ["git", "check-ignore", "--no-index", *made, *kept]
+    assert tools.run(*command, folder=tmp_path).split() == made
 
 
 def test_the_python_package_is_typed(python_client: Path, tmp_path: Path) -> None:

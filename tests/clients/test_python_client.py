@@ -175,6 +175,69 @@ def test_what_could_count_twice_is_not_sent_again(
     assert proxy.did["lost"] == 2
 
 
+@pytest.fixture
+def tester(package: Any, server: Server) -> Iterator[Any]:
+    """A player of the sandbox."""
+    with package.Abbot.register(server.url, "Tester", sandbox=True) as abbot:
+        yield abbot
+
+
+def test_the_clock_of_a_sandbox_game_is_moved_once(
+    package: Any, tester: Any, server: Server
+) -> None:
+    game_id = tester.create_game("halleluja", deal="play-a-2", **SETTINGS).game_id
+    tester.take_seat(game_id, bot="greedy")
+    assert tester.start(game_id).sandbox
+    with trouble(server.port) as proxy, package.Abbot(proxy.url, tester.token) as abbot:
+        proxy.next["other"] = "lost"
+        assert abbot.advance_clock(game_id, 60).clock.ahead_ms == 60_000
+        assert proxy.did["lost"] == 1
+    for _ in range(2):
+        assert tester.advance_clock(game_id, 5, key="again").clock.ahead_ms == 65_000
+    assert tester.game(game_id).clock.ahead_ms == 65_000
+
+
+def test_the_sandbox_is_for_those_who_ask_for_it(package: Any, players: tuple[Any, Any]) -> None:
+    host, guest = players
+    game_id = host.create_game("halleluja", **SETTINGS).game_id
+    guest.take_seat(game_id)
+    assert not host.start(game_id).sandbox
+    with pytest.raises(package.AbbotError) as raised:
+        host.advance_clock(game_id, 65)
+    assert raised.value.code == "forbidden"
+
+
+@pytest.mark.parametrize("code", ["unavailable", "rate-limited", "unauthenticated"])
+def test_the_sandbox_refuses_as_it_is_asked(
+    package: Any, tester: Any, server: Server, code: str
+) -> None:
+    settings = {"refuse": code, "patience": 0}
+    again = package.Abbot(server.url, tester.token, **settings)
+    new = package.Abbot.register(server.url, "New", sandbox=True, **settings)
+    real = package.Abbot.register(server.url, "Real", **settings)
+    for abbot, expected in ((again, code), (new, code), (real, "forbidden")):
+        with abbot, pytest.raises(package.AbbotError) as raised:
+            abbot.create_game("halleluja")
+        assert raised.value.code == expected
+    assert list(tester.games(mine=True)) == []
+
+
+def test_a_refusal_that_was_asked_for_is_tried_again_as_any(package: Any, tester: Any) -> None:
+    class Recovering(httpx.HTTPTransport):
+        asked: int = 0
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            self.asked += 1
+            if self.asked > 1:
+                del request.headers["Abbot-Sandbox-Refuse"]
+            return super().handle_request(request)
+
+    server = Recovering()
+    with package.Abbot(tester.url, tester.token, refuse="unavailable", transport=server) as abbot:
+        assert list(abbot.games(mine=True)) == []
+    assert server.asked == 2
+
+
 def test_it_may_be_shared_by_threads(players: tuple[Any, Any], game_id: str) -> None:
     host, _ = players
     ready = threading.Barrier(8)

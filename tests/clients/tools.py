@@ -107,6 +107,23 @@ def _install(folder: Path) -> None:
         _lacking(f"npm cannot install the packages here: {done.stderr.strip()[-300:]}")
 
 
+def npm_install(script: str, folder: Path, **environment: str) -> None:
+    """Run a script of npm's commands, which are quick with what was installed before; the test is
+    skipped where they cannot get at packages."""
+    options = ("ignore_scripts", "prefer_offline", "no_audit", "no_fund")
+    settings = {f"npm_config_{each}": "true" for each in options}
+    done = subprocess.run(
+        ["sh", "-euc", script],
+        cwd=folder,
+        env=os.environ | settings | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        _lacking(f"npm cannot install the packages here: {done.stderr.strip()[-300:]}")
+
+
 def _lacking(reason: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(reason)

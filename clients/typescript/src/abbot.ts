@@ -25,6 +25,9 @@ export interface Settings {
   language?: string;
   /** Milliseconds for which a call is tried again while no answer comes; a minute by default. */
   patience?: number;
+  /** In the sandbox: how every call is refused. The first two are tried again as real ones are, so
+   * with little patience. */
+  refuse?: "unavailable" | "rate-limited" | "unauthenticated";
   /** What really sends; `fetch` by default. */
   fetch?: Fetch;
 }
@@ -83,6 +86,7 @@ export class Abbot {
     if (settings.token) this.headers.Authorization = `Bearer ${settings.token}`;
     if (settings.player) this.headers["Abbot-Player"] = settings.player;
     if (settings.language) this.headers["Accept-Language"] = settings.language;
+    if (settings.refuse) this.headers["Abbot-Sandbox-Refuse"] = settings.refuse;
     this.api = createClient<paths>({
       baseUrl: this.url,
       headers: this.headers,
@@ -97,10 +101,17 @@ export class Abbot {
     });
   }
 
-  /** A new player; keep its `token`, it is not shown again. */
-  static async register(url: string, name: string, settings: Settings = {}): Promise<Abbot> {
-    const nobody = new Abbot(url, settings);
-    const { token } = result(await nobody.api.POST("/v1/players", { body: { name } }));
+  /** A new player; keep its `token`, it is not shown again. With `sandbox` it is one for tests, for
+   * ever: all its games are sandbox games. */
+  static async register(
+    url: string,
+    name: string,
+    { sandbox = false, ...settings }: Settings & { sandbox?: boolean } = {},
+  ): Promise<Abbot> {
+    // Nobody is not in the sandbox yet, and may not ask to be refused.
+    const { refuse: _, ...others } = settings;
+    const nobody = new Abbot(url, others);
+    const { token } = result(await nobody.api.POST("/v1/players", { body: { name, sandbox } }));
     return new Abbot(url, { ...settings, token });
   }
 
@@ -137,6 +148,14 @@ export class Abbot {
   async rematch(game_id: string): Promise<Game> {
     const params = { path: { game_id } };
     return result(await this.api.POST("/v1/games/{game_id}/rematch", { params, body: {} }));
+  }
+
+  /** Move a sandbox game's clock forward, as host; what comes due on the way has happened. It counts
+   * once; who keeps the `key` can send it again after a restart. */
+  async advanceClock(game_id: string, seconds: number, key: string = newKey()): Promise<Game> {
+    const params = { path: { game_id }, header: { "Idempotency-Key": key } };
+    const body = { advance_seconds: seconds };
+    return result(await this.api.POST("/v1/games/{game_id}/clock", { params, body }));
   }
 
   /** The game as the player may see it. With `newerThan`, a version: once there is one, however long

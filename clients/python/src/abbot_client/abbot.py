@@ -16,6 +16,7 @@ from uuid import UUID
 import httpx
 
 from .generated import AuthenticatedClient, Client, models
+from .generated.api.clock import advance_clock
 from .generated.api.events import list_events
 from .generated.api.games import create_game, get_game, list_games
 from .generated.api.play import come_back, make_move, rematch, resign, start_game
@@ -107,6 +108,8 @@ class Abbot(AbstractContextManager["Abbot"]):
     player: with an app's key as `token`, the id of the player to act for.
     language: in which language sentences come, as `de`; English by default.
     patience: seconds for which a call is tried again while no answer comes.
+    refuse: in the sandbox, how every call is refused: `unavailable`, `rate-limited` or
+      `unauthenticated`. The first two are tried again as real ones are, so with little patience.
     transport: what really sends, for proxies and certificates of your own.
 
     Every call raises AbbotError for a refusal, TooLate for a move that came too late, and
@@ -122,6 +125,7 @@ class Abbot(AbstractContextManager["Abbot"]):
         player: UUID | str | None = None,
         language: str | None = None,
         patience: float = 60.0,
+        refuse: str | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.url = url.rstrip("/")
@@ -131,6 +135,8 @@ class Abbot(AbstractContextManager["Abbot"]):
             headers["Abbot-Player"] = str(player)
         if language is not None:
             headers["Accept-Language"] = language
+        if refuse is not None:
+            headers["Abbot-Sandbox-Refuse"] = refuse
         settings: dict[str, Any] = {
             "base_url": self.url,
             "headers": headers,
@@ -145,10 +151,12 @@ class Abbot(AbstractContextManager["Abbot"]):
         )
 
     @classmethod
-    def register(cls, url: str, name: str, **settings: Any) -> Self:
-        """A new player; keep its `token`, it is not shown again."""
-        with cls(url, **settings) as nobody:
-            body = models.NewPlayer(name=name)
+    def register(cls, url: str, name: str, *, sandbox: bool = False, **settings: Any) -> Self:
+        """A new player; keep its `token`, it is not shown again. With `sandbox` it is one for
+        tests, for ever: all its games are sandbox games. `settings` are those of the class."""
+        # Nobody is not in the sandbox yet, and may not ask to be refused.
+        with cls(url, **settings | {"refuse": None}) as nobody:
+            body = models.NewPlayer(name=name, sandbox=sandbox)
             answer = register_player.sync_detailed(client=nobody.client, body=body)
         return cls(url, _result(answer, models.RegisteredPlayer).token, **settings)
 
@@ -196,6 +204,19 @@ class Abbot(AbstractContextManager["Abbot"]):
     def rematch(self, game_id: UUID | str) -> models.Game:
         """The next table of the same players, with a seat at it."""
         return self._plain(rematch, game_id)
+
+    def advance_clock(
+        self, game_id: UUID | str, seconds: int, *, key: str | None = None
+    ) -> models.Game:
+        """Move a sandbox game's clock forward, as host; what comes due on the way has happened.
+        It counts once; who keeps the `key` can send it again after a restart."""
+        answer = advance_clock.sync_detailed(
+            _id(game_id),
+            client=self.client,
+            body=models.ClockChange(advance_seconds=seconds),
+            idempotency_key=key or new_key(),
+        )
+        return _result(answer, models.Game)
 
     def _plain(self, operation: Any, game_id: UUID | str) -> models.Game:
         answer = operation.sync_detailed(
