@@ -84,7 +84,8 @@ def replaying(game: Game, call: Call) -> Viewer:
 
 def require_sight(game: Game, call: Call) -> None:
     """404 unless the game is of the caller's world, the sandbox or the real one, and public, or the
-    caller has a seat, an invite or the scope `audit`."""
+    caller has a seat, an invite or the scope `audit`. A table whose being there tells the end of
+    another match before its time is till then as if it was private."""
     seated = game.seat_of(call.player_id) is not None
     require_sight_of(game.game_id, game.visibility, seated, call, sandbox=game.sandbox)
 
@@ -95,7 +96,7 @@ def require_sight_of(
     """The same of a game that need not fold; `seated` is whether the caller has a seat in it."""
     if sandbox != call.sandbox:
         raise not_found()
-    if visibility == "public" or seated:
+    if seated or (visibility == "public" and not services().rematches.hidden(game_id)):
         return
     if call.caller is not None and AUDIT in call.caller.scopes:
         return

@@ -25,6 +25,7 @@ from eventstore.lists import Lists
 from eventstore.looks import Looks
 from eventstore.players import Players
 from eventstore.pool import SILENT_SECONDS, Pool, open_pool
+from eventstore.rematches import Rematches
 from eventstore.sealing import Sealer
 from eventstore.settings import Settings
 from eventstore.signing import Signer
@@ -52,6 +53,7 @@ class Services:
     players: Players
     apps: Apps
     invites: Invites
+    rematches: Rematches
     lists: Lists
     signer: Signer
     standings: Standings
@@ -87,6 +89,7 @@ def over(
         Players(store.pool),
         Apps(store.pool),
         Invites(executor),
+        Rematches(store.pool),
         Lists(store.pool, earlier),
         Signer(store.pool, signing_keys),
         Standings(store.pool),

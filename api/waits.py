@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from flask import Response
 
+from domain.state import LOBBY
 from eventstore.store import Loaded
 from eventstore.watching import Known
 
@@ -33,17 +34,39 @@ def for_events(call: Call, load: Load) -> Loaded:
     """
     loaded = load()
     after, seconds = call.query["after"], _seconds(call)
-    if not seconds or after < loaded.game.version or loaded.game.over:
+    if not seconds or _has_events(loaded, after):
         return loaded
     live = services().live
+    deadline = time.monotonic() + seconds
     with (
-        live.watcher.game(
-            loaded.game.game_id, known(loaded), late=loaded.late_seconds > 0
-        ) as watch,
+        live.watcher.game(loaded.game.game_id, known(loaded), late=_is_late(loaded)) as watch,
         live.waiting(watch, call.player_id),
     ):
-        changed = watch.until(lambda: watch.version > after, seconds)
-    return _again(call, load) if changed else loaded
+        while not _has_events(loaded, after):
+            seen = loaded.game.version
+            # All of the lobby is told at once, but who sees it may see the match late.
+            known_of = seen if loaded.game.status == LOBBY else after
+
+            def ready(version: int = known_of) -> bool:
+                return watch.version > version
+
+            if not watch.until(ready, deadline - time.monotonic()):
+                break
+            loaded = _again(call, load)
+            if _is_late(loaded) != watch.late:
+                watch.turn(known(loaded), late=_is_late(loaded))
+            elif loaded.game.version <= seen:
+                break
+    return loaded
+
+
+def _has_events(loaded: Loaded, after: int) -> bool:
+    """Whether there are events after `after`, or will never be."""
+    return after < loaded.game.version or loaded.game.over
+
+
+def _is_late(loaded: Loaded) -> bool:
+    return loaded.late_seconds > 0
 
 
 def for_change(call: Call, load: Load, tag: Callable[[Loaded], str]) -> Loaded:
@@ -58,7 +81,7 @@ def for_change(call: Call, load: Load, tag: Callable[[Loaded], str]) -> Loaded:
         live.watcher.game(
             game.game_id,
             known(loaded),
-            late=loaded.late_seconds > 0,
+            late=_is_late(loaded),
             rematch=game.over and loaded.rematch is None,
         ) as watch,
         live.waiting(watch, call.player_id),

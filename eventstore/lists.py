@@ -11,6 +11,7 @@ from domain.views import seat_status
 from .database import Database
 from .earlier import Earlier, Past
 from .pool import Pool
+from .rematches import NOT_YET
 from .sql import RFC3339
 
 
@@ -212,7 +213,7 @@ def _chosen(
     games: LiteralString = "SELECT g.game_id FROM games g WHERE "
     if everything:
         return f"{games}true{page.replace('{}', 'g')}"
-    public: LiteralString = f"{games}g.visibility = 'public'"
+    public: LiteralString = f"{games}g.visibility = 'public' AND NOT {NOT_YET}"
     branches: LiteralString = f"({public}{watched.replace('{}', 'g')})"
     if status == ACTIVE:
         branches += f" UNION ({public} AND {_WATCHES}{ends_late.replace('{}', 'g')})"

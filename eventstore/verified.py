@@ -27,9 +27,10 @@ class Verified:
         self._lock = threading.Lock()
         self._known: OrderedDict[bytes, list[Check]] = OrderedDict()
 
-    def checks(self, events: Sequence[Recorded], secret: bytes) -> list[Check]:
-        """The checks of a whole record, all of its hidden parts included."""
-        digest = hashlib.sha256(secret)
+    def checks(self, events: Sequence[Recorded], secret: bytes | None) -> list[Check]:
+        """The checks of a whole record, all of its hidden parts included; without the secret those
+        that do not need it."""
+        digest = hashlib.sha256(secret or b"")
         try:
             for event in events:
                 digest.update(body_of(event) + bytes.fromhex(event.hash))

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
 
 from api.command.client import Client
+from api.live import Bounds
 from domain import times
 from eventstore.store import Store
 from tests.api.listening import PATIENCE, Listener
 from tests.api.matches import Match, registered, with_scope
 from tests.api.server import Server, serving
+from tests.api.test_waiting import threads
 from tests.databases import Scratch
+from tests.workers.servers import wait_for
 
 DELAY = 2
 
@@ -184,3 +188,48 @@ def test_a_wait_wakes_when_the_delay_has_passed(
     assert answers["game"]["version"] == page["head"]["version"] == dealt.version
     client.close()
     match.close()
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing else", "the delay is set", "a seat is left"])
+def test_a_wait_from_the_lobby_brings_nothing_early(
+    scratch: Scratch, tmp_path: Path, meanwhile: str
+) -> None:
+    with threads(scratch, tmp_path, Bounds()) as server:
+        late = {} if meanwhile == "the delay is set" else {"spectator_delay_seconds": DELAY}
+        match = Match.opened(server.port, 2, max_seats=3, **late)
+        url = f"http://127.0.0.1:{server.port}"
+        waiter = None
+        if meanwhile == "a seat is left":
+            waiter = registered(url, "Goes")
+            waiter.post(f"{match.path}/seats")
+        answers: dict[int, tuple[list[dict[str, Any]], str]] = {}
+
+        def wait(after: int) -> None:
+            client = Client(url, None if waiter is None else waiter.token)
+            items = client.get(f"{match.path}/events", after=after, wait=30).body["items"]
+            ((now,),) = scratch.execute("SELECT clock_timestamp()")
+            answers[after] = items, times.from_micros(round(now.timestamp() * 1_000_000))
+            client.close()
+
+        waits = [threading.Thread(target=wait, args=(after,)) for after in (7, 8, 9)]
+        for thread in waits:
+            thread.start()
+        places = server.services.live.places
+        wait_for(lambda: places.taken == len(waits), PATIENCE, "all wait")
+        if meanwhile == "the delay is set":
+            change = {"spectator_delay_seconds": DELAY}
+            match.seats[0]._expect("PATCH", match.path, change)
+            match.seats[1]._expect("PATCH", f"{match.path}/seats/me", {"ready": True})
+        if waiter is not None:
+            waiter._expect("DELETE", f"{match.path}/seats/me")
+        match.start()
+        for _ in range(4):
+            match.move()
+        match.end()
+        for thread in waits:
+            thread.join(PATIENCE)
+        assert sorted(answers) == [7, 8, 9]
+        for after, (items, came) in answers.items():
+            assert items[0]["version"] == after + 1
+            assert came >= times.plus_seconds(items[0]["at"], DELAY)
+        match.close()

@@ -499,3 +499,116 @@ def test_a_rematch_keeps_it(anna: Client, bert: Client) -> None:
 def test_a_record_without_a_delay_says_nothing_of_it(match: Table, opened: Services) -> None:
     for event in opened.store.events(match.game_id):
         assert "spectator_delay_seconds" not in event.data
+
+
+@pytest.mark.parametrize("ruleset", ["halleluja", "vallelujah"])
+def test_a_healthy_record_is_right_at_every_moment_of_the_delay(
+    nobody: Client, opened: Services, scratch: Scratch, ruleset: str
+) -> None:
+    match = opened_late(nobody, opened, ruleset)
+    table, watching, seen = match.table, match.callers["stranger"], {}
+
+    def look() -> None:
+        version = table.game(watching)["version"]
+        report = watching.get(f"{table.url}/audit", expect=200).get_json()
+        assert report["ok"], (version, report)
+        seen[version] = {each["check"]: each.get("ok") for each in report["checks"]}
+
+    look()
+    table.start()
+    started = table.game(watching)["version"]
+    for _ in range(12):
+        look()
+        table.mover().post(f"{table.url}/moves", table.choice(), expect=201)
+        scratch.advance(DELAY / 4)
+    for name in ("host", "seat"):
+        match.callers[name].post(f"{table.url}/resign", expect=200)
+    for _ in range(6):
+        look()
+        scratch.advance(DELAY / 4)
+    assert max(seen) == table.game()["version"]
+    assert len(seen) > 12
+    # Of the start alone no more can be told than that the record hangs together.
+    assert (seen[started]["chain"], seen[started]["legality"]) == (True, None)
+    assert all(checks["legality"] for version, checks in seen.items() if version != started)
+
+
+@dataclass
+class Again:
+    """A rematch of a match whose end is not told to spectators yet."""
+
+    old: Late
+    table: Table
+
+    def seen_by(self, name: str) -> bool:
+        client = self.old.callers[name]
+        paths = ("", "/events", "/audit")
+        found = {client.get(f"{self.table.url}{path}").status_code == 200 for path in paths}
+        for query in ("limit=100", "limit=100&status=lobby", "limit=100&ruleset=halleluja"):
+            items = client.get("/v1/games", query=query, expect=200).get_json()["items"]
+            found.add(any(each["game_id"] == self.table.game_id for each in items))
+        assert len(found) == 1, name
+        return found.pop()
+
+
+@pytest.fixture
+def again(nobody: Client, opened: Services) -> Again:
+    match = opened_late(nobody, opened, "halleluja")
+    match.table.start()
+    for name in ("resigned", "seat"):
+        match.callers[name].post(f"{match.table.url}/resign", expect=200)
+    host = match.callers["host"]
+    game = host.post(f"{match.table.url}/rematch", expect=201).get_json()
+    return Again(match, Table(f"/v1/games/{game['game_id']}", game["game_id"]))
+
+
+def test_a_rematch_is_hidden_until_the_end_before_it_is_told(
+    again: Again, scratch: Scratch
+) -> None:
+    old, url = again.old, again.table.url
+    host = old.callers["host"]
+    # Without a delay of its own as well.
+    host.patch(url, {"spectator_delay_seconds": 0}, expect=200)
+    watching = ("nobody", "app", "stranger", "former")
+    for name in watching:
+        assert not again.seen_by(name), name
+        client = old.callers[name]
+        assert client.get(f"{url}/stream").status_code == 404
+        assert old.table.game(client)["status"] == "active"
+    stranger = old.callers["stranger"]
+    told = [
+        stranger.refused(stranger.post(f"{each}/seats", {}), 404, "not-found")["detail"]
+        for each in (url, f"{url[:-6]}000000")
+    ]
+    assert told[0] == told[1]
+    for name in ("host", "seat", "resigned", "auditor", "former auditor"):
+        assert again.seen_by(name), name
+    old.callers["seat"].post(f"{old.table.url}/rematch", expect=201)
+    scratch.advance(DELAY - 60)
+    assert not again.seen_by("stranger")
+    scratch.advance(120)
+    for name in watching:
+        assert again.seen_by(name), name
+        assert old.table.game(old.callers[name])["status"] != "active"
+    stranger.post(f"{url}/seats", {}, expect=201)
+
+
+def test_an_invite_shows_a_rematch_that_is_hidden(again: Again) -> None:
+    host, stranger = again.old.callers["host"], again.old.callers["stranger"]
+    code = host.post(f"{again.table.url}/invites", expect=201).get_json()["code"]
+    stranger.get(again.table.url, expect=404)
+    stranger.get(again.table.url, query=f"invite={code}", expect=200)
+    stranger.post(f"{again.table.url}/seats", {"invite": code}, expect=201)
+    assert again.seen_by("stranger")
+
+
+def test_a_rematch_of_a_match_without_a_delay_is_seen_at_once(nobody: Client) -> None:
+    table = Table.opened(nobody.register("Host"))
+    other = nobody.register("Other")
+    other.post(f"{table.url}/seats", expect=201)
+    table.start()
+    other.post(f"{table.url}/resign", expect=200)
+    new = other.post(f"{table.url}/rematch", expect=201).get_json()
+    nobody.get(f"/v1/games/{new['game_id']}", expect=200)
+    items = nobody.get("/v1/games", query="status=lobby", expect=200).get_json()["items"]
+    assert new["game_id"] in [each["game_id"] for each in items]
