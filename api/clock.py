@@ -61,7 +61,9 @@ def advance_clock(call: Call, game_id: str) -> Response:
         access.require_sight(game, call)
         call.require_play()
         if not game.sandbox:
-            raise forbidden("Only the clock of a sandbox game can be moved.")
+            raise forbidden(
+                "Only the clock of a sandbox game can be moved: register players with sandbox true."
+            )
         access.host(game, call)
         if fault is not None:
             raise fault

@@ -42,7 +42,7 @@ def create_game(call: Call) -> Response:
     """
     call.require_play()
     if "deal" in call.sent and not call.sandbox:
-        raise forbidden("Only sandbox games are dealt by name.")
+        raise forbidden("Only players registered with sandbox true name a deal.")
     call.validate()
     command = CreateGame(
         call.player.player_id,

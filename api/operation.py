@@ -274,7 +274,8 @@ def _flat(
         if isinstance(inner, Mapping):
             flat += _flat(inner, unknown, at)
         else:
-            told = [sentence(template) for template in inner]
+            # Two checks of one value can have the same to say.
+            told = list(dict.fromkeys(sentence(template) for template in inner))
             if told == [_UNKNOWN_FIELD]:
                 told = [unknown]
             flat.append((at, told[0] if len(told) == 1 else joined(" ", told)))

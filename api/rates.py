@@ -147,29 +147,25 @@ class Rates:
             "token",
             minute,
             allowed.requests_per_token,
-            "{quota} requests are taken for this token in one minute; "
-            "try again in {seconds} seconds.",
+            "{quota} requests are taken for this token in one minute; try again in {seconds} s.",
         )
         self.app = _policy(
             "app",
             minute,
             allowed.requests_per_app,
-            "{quota} requests are taken for this app in one minute; "
-            "try again in {seconds} seconds.",
+            "{quota} requests are taken for this app in one minute; try again in {seconds} s.",
         )
         self.address = _policy(
             "address",
             minute,
             allowed.requests_per_address,
-            "{quota} requests are taken from this address in one minute; "
-            "try again in {seconds} seconds.",
+            "{quota} requests are taken from this address in one minute; try again in {seconds} s.",
         )
         self.registrations = _policy(
             "registrations",
             hour,
             allowed.registrations_per_address,
-            "{quota} players may register from this address in one hour; "
-            "try again in {seconds} seconds.",
+            "{quota} players may register from this address in one hour; try again in {seconds} s.",
         )
         self._own = FixedWindowRateLimiter(Windows())
         if allowed.store:

@@ -29,7 +29,7 @@ def refuse_as_asked(identity: auth.Identity) -> None:
         return
     known = identity.player or identity.app
     if known is None or not known.sandbox:
-        raise forbidden("Only in the sandbox are requests refused on request.")
+        raise forbidden("Only players registered with sandbox true have requests refused.")
     if asked not in CODES:
         raise Problem(
             "malformed-request",

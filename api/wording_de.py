@@ -197,18 +197,20 @@ _VALUES = {
 
 _DETAILS = {
     "There is nothing here that you may see.": "Hier ist nichts, was du sehen darfst.",
-    "Only sandbox games are dealt by name.": "Nur Testspiele werden nach Namen ausgeteilt.",
-    "Only in the sandbox are requests refused on request.": (
+    "Only players registered with sandbox true name a deal.": (
+        "Nur wer mit sandbox true registriert ist, gibt mit Namen aus."
+    ),
+    "Only players registered with sandbox true have requests refused.": (
         "Nur für Tests werden Anfragen auf Wunsch abgelehnt."
     ),
     "{header} names one of {codes}.": "{header} nennt eines von diesen: {codes}.",
     "Too many requests; try again soon.": "Zu viele Anfragen; bitte bald noch einmal.",
-    "Only the clock of a sandbox game can be moved.": (
+    "Only the clock of a sandbox game can be moved: register players with sandbox true.": (
         "Nur die Uhr eines Testspiels kann gestellt werden."
     ),
     "There is no such path.": "Diesen Pfad gibt es nicht.",
     "There is no such path, or an id in it is not written as one.": (
-        "Diesen Pfad gibt es nicht, oder eine id darin ist nicht wie eine geschrieben."
+        "Diesen Pfad gibt es nicht, oder er enthält etwas, das keine id ist."
     ),
     "There is no such problem.": "Ein solches Problem gibt es nicht.",
     "There is no such ruleset.": "Dieses Spiel gibt es nicht.",
@@ -316,21 +318,21 @@ _DETAILS = {
         "Von deiner Adresse sind ohne Token {most} Streams und Warteanfragen offen; mehr gehen "
         "nicht auf einmal."
     ),
-    "{quota} requests are taken for this token in one minute; try again in {seconds} seconds.": (
+    "{quota} requests are taken for this token in one minute; try again in {seconds} s.": (
         "Für dieses Token werden {quota} Anfragen in der Minute angenommen; versuch es in "
-        "{seconds} Sekunden noch einmal."
+        "{seconds} s noch einmal."
     ),
-    "{quota} requests are taken for this app in one minute; try again in {seconds} seconds.": (
+    "{quota} requests are taken for this app in one minute; try again in {seconds} s.": (
         "Für diese App werden {quota} Anfragen in der Minute angenommen; versuch es in {seconds} "
-        "Sekunden noch einmal."
+        "s noch einmal."
     ),
-    "{quota} requests are taken from this address in one minute; try again in {seconds} seconds.": (
+    "{quota} requests are taken from this address in one minute; try again in {seconds} s.": (
         "Von dieser Adresse werden {quota} Anfragen in der Minute angenommen; versuch es in "
-        "{seconds} Sekunden noch einmal."
+        "{seconds} s noch einmal."
     ),
-    "{quota} players may register from this address in one hour; try again in {seconds} seconds.": (
+    "{quota} players may register from this address in one hour; try again in {seconds} s.": (
         "Von dieser Adresse können sich {quota} Spieler in der Stunde anmelden; versuch es in "
-        "{seconds} Sekunden noch einmal."
+        "{seconds} s noch einmal."
     ),
     "You have seats in {count} tables and running games; that is the most at a time.": (
         "Du sitzt an {count} Tischen und in laufenden Spielen; mehr gehen nicht auf einmal."

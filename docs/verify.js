@@ -325,7 +325,8 @@
       at = e.at;
     }
     if (!hidden) return { ok: true };
-    return { detail: 'the hashes of ' + hidden + ' events with hidden parts cannot be computed' };
+    return { detail: 'the hashes of ' + hidden + (hidden === 1 ? ' event' : ' events') +
+      ' with hidden parts cannot be computed' };
   }
 
   // ---- signatures -----------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def create_game(game: Game, command: CreateGame, context: Context) -> Unfolding:
     if command.visibility not in ("public", "private"):
         errors.append(fault("visibility", "must be public or private"))
     if command.deal is not None and not sandbox.is_deal(command.deal):
-        errors.append(fault("deal", "must be 1 to 64 of a to z, 0 to 9 and - within"))
+        errors.append(fault("deal", "must be 1 to 64 lower-case letters, digits and inner hyphens"))
     _raise_if(errors)
     unfolding = Unfolding(game, context, {"kind": "player", "player_id": command.player_id})
     unfolding.game.rules = rules

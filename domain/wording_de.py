@@ -99,7 +99,7 @@ SENTENCES = {
     "is missing": "fehlt",
     "is no option of this game": "ist keine Option dieses Spiels",
     "seat {seat} is taken": "Sitz {seat} ist besetzt",
-    "must be 1 to 64 of a to z, 0 to 9 and - within": (
+    "must be 1 to 64 lower-case letters, digits and inner hyphens": (
         "muss aus 1 bis 64 Zeichen von a bis z, 0 bis 9 und - dazwischen bestehen"
     ),
     # The sandbox.

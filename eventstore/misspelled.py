@@ -15,9 +15,10 @@ LIST = ROOT / ".env.example"
 _LISTED = re.compile(r"^#?(ABBOT_[A-Z_]+)=", re.MULTILINE)
 
 _NO_SETTINGS = re.compile(
-    r"ABBOT_(SUPERVISED|LONG|GAMES|FUZZ_EXAMPLES|NODE_MODULES|(TEST|BENCH|WRITE)_\w+)"
+    r"ABBOT_(URL|TOKEN|SUPERVISED|LONG|GAMES|FUZZ_EXAMPLES|NODE_MODULES|(TEST|BENCH|WRITE)_\w+)"
 )
-"""What the supervisor marks its processes with, and what tests and measurements are told."""
+"""What clients are told by (clients/), what the supervisor marks its processes with, and what tests
+and measurements are told."""
 
 _ALIKE = 0.9
 """How much another name must be like a setting's to be taken for it, from 0 to 1."""

@@ -185,7 +185,7 @@ def test_before_any_view(nobody: Client) -> None:
     for path, detail in (
         (
             "/v1/nowhere",
-            "Diesen Pfad gibt es nicht, oder eine id darin ist nicht wie eine geschrieben.",
+            "Diesen Pfad gibt es nicht, oder er enthält etwas, das keine id ist.",
         ),
         ("/v1/me", "Das braucht ein Token: Authorization: Bearer abbot_…"),
     ):
