@@ -269,16 +269,7 @@ def _webhook(anselm: Walker) -> None:
     """A webhook and its messages, and as many webhooks as are too many."""
     new = {"url": "https://bots.example.com/abbot", "events": ["turn.begun", "game.over"]}
     every = "/v1/me/webhooks"
-    webhook_id = anselm.post(every, new, expect=201).get_json()["webhook_id"]
-    url = f"{every}/{webhook_id}"
-    anselm.get(every, expect=200)
-    anselm.get(url, expect=200)
-    message = anselm.post(f"{url}/ping", expect=201).get_json()
-    anselm.post(f"{url}/ping", expect=200)
-    anselm.get(f"{url}/deliveries", expect=200)
-    anselm.get(f"{url}/deliveries/{message['delivery_id']}", expect=200)
-    anselm.post(f"{url}/deliveries/{message['delivery_id']}/retry", expect=200)
-    anselm.post(f"{url}/rotate-secret", expect=200)
+    url = _called(anselm, every, new)
     anselm.patch(url, {"enabled": False}, expect=200)
     anselm.post(f"{url}/ping", expect=409)
     while anselm.post(every, new).status_code == 201:
@@ -289,18 +280,23 @@ def _webhook(anselm: Walker) -> None:
 def _app_webhook(caller: Walker) -> None:
     """The same of an app."""
     new = {"url": "https://app.example.com/abbot", "events": ["turn.begun", "game.over"]}
-    every = "/v1/apps/me/webhooks"
-    url = f"{every}/{caller.post(every, new, expect=201).get_json()['webhook_id']}"
-    caller.get(every, expect=200)
-    caller.get(url, expect=200)
-    message = caller.post(f"{url}/ping", expect=201).get_json()
-    caller.post(f"{url}/ping", expect=200)
-    caller.get(f"{url}/deliveries", expect=200)
-    caller.get(f"{url}/deliveries/{message['delivery_id']}", expect=200)
-    caller.post(f"{url}/deliveries/{message['delivery_id']}/retry", expect=200)
-    caller.post(f"{url}/rotate-secret", expect=200)
+    url = _called(caller, "/v1/apps/me/webhooks", new)
     caller.patch(url, {"enabled": True}, expect=200)
     caller.delete(url, expect=204)
+
+
+def _called(owner: Walker, every: str, new: dict[str, Any]) -> str:
+    """A new webhook among those at `every`, and its messages; its URL."""
+    url = f"{every}/{owner.post(every, new, expect=201).get_json()['webhook_id']}"
+    owner.get(every, expect=200)
+    owner.get(url, expect=200)
+    message = owner.post(f"{url}/ping", expect=201).get_json()
+    owner.post(f"{url}/ping", expect=200)
+    owner.get(f"{url}/deliveries", expect=200)
+    owner.get(f"{url}/deliveries/{message['delivery_id']}", expect=200)
+    owner.post(f"{url}/deliveries/{message['delivery_id']}/retry", expect=200)
+    owner.post(f"{url}/rotate-secret", expect=200)
+    return url
 
 
 def _lobby(anselm: Walker, berta: Walker, clara: Walker) -> str:
