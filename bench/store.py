@@ -1,10 +1,11 @@
 """How fast moves are stored, beside what the same server can do at most and beside a library.
 
-- Moves per second with 1, 8 and 32 clients, each in turns with the others, round after round:
-  the executor playing whole matches; pgbench running the same statement, prepared; the
-  `eventsourcing` library, which fetches an aggregate from its cache and saves it. Once as it is,
-  and once with a slow disk (`commit_delay`). Everyone commits each move durably, so a single client
-  waits for a flush a move whoever it is: what pgbench makes then is the most that anybody can.
+- Moves per second with 1, 8 and 32 clients, each in turns with the others, round after round: the
+  executor playing whole matches, opened and thought out before; pgbench running the same statement,
+  prepared, with the parameters of such moves; the `eventsourcing` library, which fetches an
+  aggregate from its cache and saves it. Once as it is, and once with a slow disk (`commit_delay`).
+  Everyone commits each move durably, so a single client waits for a flush a move whoever it is:
+  what pgbench makes then is the most that anybody can.
 - Building a game of 300 events from the database: from all of its events, as the library does,
   which is what the goal is about; and from its latest round, as the executor does with a game that
   it does not know. The best round of each, as what is measured is short.
@@ -45,7 +46,7 @@ from bench.common.report import Figure, at_least, at_most, finish
 from bench.common.server import Server, server
 from bench.storing import growth
 from bench.storing.abbot import moved, started
-from bench.storing.statement import open_games, script, typical_move
+from bench.storing.statement import GAME, Scripts, open_games, typical_moves
 from eventstore import sql
 from eventstore.executor import Executor
 from eventstore.pool import Pool, open_pool
@@ -123,7 +124,7 @@ class Bench:
         self.peers = peers
         self.given = given
         self.runs = 0
-        self.move = typical_move(self.store)
+        self.typical = typical_moves(self.store)
 
     def moves(self, disk: str) -> dict[str, Figure]:
         """Moves per second of each at each number of clients."""
@@ -172,11 +173,12 @@ class Bench:
                 _answer(process)
 
             def trial() -> float:
-                for process in started:
-                    assert process.stdin is not None
-                    process.stdin.write(f"{self.given.seconds}\n")
-                    process.stdin.flush()
-                answers = [_answer(process) for process in started]
+                for line in (f"{self.given.seconds}\n", "\n"):
+                    for process in started:
+                        assert process.stdin is not None
+                        process.stdin.write(line)
+                        process.stdin.flush()
+                    answers = [_answer(process) for process in started]
                 return sum(answer["moves"] / answer["seconds"] for answer in answers)
 
             yield trial
@@ -208,21 +210,34 @@ class Bench:
 
     def _pgbench(self, clients: int) -> float:
         self.runs += 1
-        open_games(self.store, self.move, clients, self.runs)
-        with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
-            file.write(script(self.move, self.runs))
-            file.flush()
-            seconds = max(1, round(self.given.seconds))
-            options = ["--no-vacuum", "--protocol=prepared", f"--file={file.name}", "--define=v=0"]
-            counts = [f"--client={clients}", f"--jobs={min(clients, PROCESSES)}"]
-            command = [str(_program("pgbench")), *options, *counts, f"--time={seconds}"]
+        open_games(self.store, clients, self.runs)
+        scripts = Scripts(self.typical, self.runs)
+        command = [
+            *(str(_program("pgbench")), "--no-vacuum", "--protocol=prepared"),
+            *(f"--define={name}={value}" for name, value in scripts.variables.items()),
+            *(f"--client={clients}", f"--jobs={min(clients, PROCESSES)}"),
+            f"--time={max(1, round(self.given.seconds))}",
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            for number, text in enumerate(scripts.texts):
+                file = Path(folder) / f"{number}.sql"
+                file.write_text(text)
+                command.append(f"--file={file}")
             done = subprocess.run(
                 [*command, self.database.app_url], capture_output=True, text=True, check=False
             )
         found = re.search(r"^tps = ([0-9.]+)", done.stdout, re.MULTILINE)
         if found is None or done.returncode:
             raise RuntimeError(f"pgbench: {done.stderr[-500:]}")
+        self._expect_moves(clients, float(found[1]) * self.given.seconds)
         return float(found[1])
+
+    def _expect_moves(self, clients: int, moves: float) -> None:
+        """A script that the server answers without storing anything would be fast for nothing."""
+        ids = [GAME.format(self.runs, client) for client in range(clients)]
+        stored = sum(head.version for game_id in ids if (head := self.store.head(game_id)))
+        if stored < 0.9 * moves:
+            raise RuntimeError(f"of {moves:.0f} moves of pgbench {stored} were stored")
 
     # What else is measured
 

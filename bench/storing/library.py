@@ -10,13 +10,13 @@ from __future__ import annotations
 import statistics
 import time
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
 
 MATCHES = 8
+BY = {"kind": "player", "seat": 1, "player_id": "01a22cad-10fb-7014-bbf4-ff2bb423f608"}
 MOVE = {"seat": 1, "card": "E-rose", "turn": {"seat": 0, "number": 17}}
 
 
@@ -38,25 +38,28 @@ class Matches(Application[uuid.UUID]):
     name = "bench"
 
 
-def prepare(threads: int) -> list[Callable[[], None]]:
+def prepare(threads: int) -> list[Player]:
     application = Matches()
-    return [_mover(application) for _ in range(threads)]
+    return [Player(application) for _ in range(threads)]
 
 
-def _mover(application: Matches) -> Callable[[], None]:
-    matches = [Match() for _ in range(MATCHES)]
-    application.save(*matches)
-    turn = 0
+class Player:
+    """Plays some matches in turn."""
 
-    def move() -> None:
-        nonlocal turn
-        turn = (turn + 1) % MATCHES
-        by = {"kind": "player", "seat": 1, "player_id": "01a22cad-10fb-7014-bbf4-ff2bb423f608"}
-        match: Any = application.repository.get(matches[turn].id)
-        match.play(by, MOVE)
-        application.save(match)
+    def __init__(self, application: Matches) -> None:
+        self._application = application
+        self._matches = [Match() for _ in range(MATCHES)]
+        application.save(*self._matches)
+        self._turn = 0
 
-    return move
+    def stock(self, seconds: float) -> None:
+        """Nothing is needed: all moves are alike."""
+
+    def move(self) -> None:
+        self._turn = (self._turn + 1) % MATCHES
+        match: Any = self._application.repository.get(self._matches[self._turn].id)
+        match.play(BY, MOVE)
+        self._application.save(match)
 
 
 def rebuild_seconds(events: int, times: int) -> float:

@@ -2,8 +2,10 @@
 
 usage: worker.py MODULE THREADS
 
-Each line on standard input is a number of seconds; it is answered by one of JSON with the moves
-made in that time and the seconds that they took.
+A line on standard input is a number of seconds, for which it gets ready and says so; after an empty
+line it appends for that time, and answers with a line of JSON: the moves made, and the seconds that
+they took. Whatever a module needs for so many seconds of
+moves it makes before they begin, as pgbench is given its script.
 """
 
 from __future__ import annotations
@@ -13,14 +15,29 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable
+from typing import Protocol
+
+
+class Mover(Protocol):
+    """Makes the moves of one client."""
+
+    def stock(self, seconds: float) -> None:
+        """Get ready for so many seconds of moves."""
+
+    def move(self) -> None:
+        """Make one."""
 
 
 def main(name: str, threads: int) -> None:
     """Answer until standard input ends."""
-    movers = importlib.import_module(name).prepare(threads)
+    movers: list[Mover] = importlib.import_module(name).prepare(threads)
     print(json.dumps({"ready": name}), flush=True)
     for line in sys.stdin:
+        for mover in movers:
+            mover.stock(float(line))
+        print(json.dumps({"stocked": threads}), flush=True)
+        if not sys.stdin.readline():
+            return
         counts = [0] * threads
         began = time.perf_counter()
         until = began + float(line)
@@ -36,9 +53,9 @@ def main(name: str, threads: int) -> None:
         print(json.dumps({"moves": sum(counts), "seconds": seconds}), flush=True)
 
 
-def _move(mover: Callable[[], None], counts: list[int], number: int, until: float) -> None:
+def _move(mover: Mover, counts: list[int], number: int, until: float) -> None:
     while time.perf_counter() < until:
-        mover()
+        mover.move()
         counts[number] += 1
 
 
