@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen only because that takes longer to make, and each move makes one.
+@dataclass(slots=True)
 class Context:
     """What a decision needs from outside the game: the game's secret, and the time at loading."""
 
-    secret: bytes
+    secret: bytes = field(repr=False)
     now: str = ""
 
 

@@ -123,37 +123,33 @@ def plan(
     secret: bytes | None = None,
     rematch_of: str | None = None,
     invited: Sequence[str] = (),
-) -> dict[str, Any]:
-    """The fields of the `Append` that leads from `before` to `after`, its key excepted.
+) -> Append:
+    """The append that leads from `before` to `after`, without an idempotency key.
 
     `prev_hash` is the hash of the newest event of `before`, None before the first. `bot_delay`:
     seconds that a computer player takes to move. The last three are for the append that opens a
     game.
     """
-    due = before.due_at
-    planned: dict[str, Any] = {
-        "game_id": before.game_id,
-        "version": before.version,
-        "rests": tuple(rest(before.game_id, event) for event in events),
-        "prev_hash": prev_hash,
-        "guard": guard if due is not None else "none",
-        "due": due,
-        "status": after.status,
-        "ahead_ms": before.ahead_ms,
-    }
+    game_id, due = before.game_id, before.due_at
+    rests = tuple([rest(game_id, event) for event in events])
+    append = Append(game_id, before.version, rests, prev_hash)
+    if due is not None:
+        append.guard = guard
+        append.due = due
+    append.status = after.status
+    append.ahead_ms = before.ahead_ms
     if after.turn is not None:
-        planned["turn_seat"] = after.turn.seat
-        planned["turn_player"] = after.seats[after.turn.seat].player_id
+        append.turn_seat = after.turn.seat
+        append.turn_player = after.seats[after.turn.seat].player_id
     for event in events:
         if event.type == "game.started":
-            planned["started_version"] = event.version
+            append.started_version = event.version
         elif event.type == "round.dealt":
-            planned["round_version"] = event.version
-    planned |= _deadlines(before, after, bot_delay)
-    table = _table(after)
+            append.round_version = event.version
+    _plan_deadlines(append, before, after, bot_delay)
     if before.version == 0:
-        planned["secret"] = secret
-        planned["table"] = table | {
+        append.secret = secret
+        append.table = _table(after) | {
             "ruleset": after.ruleset,
             "ruleset_version": after.ruleset_version,
             "visibility": after.visibility,
@@ -161,39 +157,52 @@ def plan(
             "rematch_of": rematch_of,
             "invited": list(invited),
         }
-    elif table != _table(before):
-        planned["table"] = table
+    elif not _same_table(before, after):
+        append.table = _table(after)
     if not _same_seats(before, after):
-        planned["seats"] = _seats(after)
-    return planned
+        append.seats = _seats(after)
+    return append
 
 
-def _deadlines(before: Game, after: Game, bot_delay: Callable[[], float]) -> dict[str, Any]:
-    turn = after.turn
+def _plan_deadlines(
+    append: Append, before: Game, after: Game, bot_delay: Callable[[], float]
+) -> None:
+    turn, was = after.turn, before.turn
     if turn is None:
-        nothing_runs = before.turn is None
-        return {} if nothing_runs else {"clock": "clear", "bot": "clear"}
-    was = before.turn
-    begins = was is None or (before.round, was.number) != (after.round, turn.number)
-    deadlines: dict[str, Any] = {"round": after.round, "turn": turn.number}
+        if was is not None:
+            append.clock = append.bot = "clear"
+        return
+    append.round = after.round
+    append.turn = turn.number
+    begins = was is None or before.round != after.round or was.number != turn.number
     if begins:
-        deadlines |= {"clock": "set", "clock_seconds": after.due_seconds}
+        append.clock = "set"
+        append.clock_seconds = after.due_seconds
     elif (before.due_seconds, before.ahead_ms) != (after.due_seconds, after.ahead_ms):
         assert was is not None
         moved = after.ahead_ms - before.ahead_ms
-        deadlines |= {
-            "clock": "set",
-            "clock_seconds": after.due_seconds,
-            "clock_from": plus_seconds(was.at, -moved / 1000) if moved else was.at,
-        }
+        append.clock = "set"
+        append.clock_seconds = after.due_seconds
+        append.clock_from = plus_seconds(was.at, -moved / 1000) if moved else was.at
     if after.seats[turn.seat].bot is None or turn.seat in after.away:
         # Only another turn can have taken the move from a computer player.
-        bot_moved = was is not None and before.seats[was.seat].bot is not None
-        if begins and bot_moved:
-            deadlines["bot"] = "clear"
+        if begins and was is not None and before.seats[was.seat].bot is not None:
+            append.bot = "clear"
     elif begins or after.touched != before.touched:
-        deadlines |= {"bot": "set", "bot_seconds": bot_delay()}
-    return deadlines
+        append.bot = "set"
+        append.bot_seconds = bot_delay()
+
+
+def _same_table(before: Game, after: Game) -> bool:
+    """Whether the settings of the table stay as they are; see `_same_seats`."""
+    return (
+        before.options is after.options
+        and before.turn_seconds == after.turn_seconds
+        and before.max_seats == after.max_seats
+        and before.spectator_delay_seconds == after.spectator_delay_seconds
+        and before.host == after.host
+        and before.ahead_ms == after.ahead_ms
+    ) or _table(before) == _table(after)
 
 
 def _table(game: Game) -> dict[str, Any]:

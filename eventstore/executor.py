@@ -93,6 +93,22 @@ class Executor:
         not known whether the command was carried out; with an idempotency key it can be sent again
         in any case. A refused move is kept, under the id `Refused.attempt_id`.
         """
+        lost = None
+        if idempotency is None and isinstance(command, MakeMove):
+            tried = self._at_once(game_id, command, check)
+            if isinstance(tried, Outcome):
+                return tried
+            lost = tried
+        return self._patiently(game_id, command, check, idempotency, lost)
+
+    def _patiently(
+        self,
+        game_id: str,
+        command: Command,
+        check: Check | None,
+        idempotency: Idempotency | None,
+        lost: _Lost | None,
+    ) -> Outcome:
         meant = command
         judged: Loaded | None = None
         received = ""
@@ -110,16 +126,13 @@ class Executor:
             if isinstance(meant, MakeMove):
                 meant = bind(loaded.game, meant)
 
-        def at_once(game: Game) -> bool:
-            return isinstance(command, MakeMove) and lands_once(game, command)
-
         try:
             return self.run(
                 game_id,
                 judge,
                 look=look,
-                at_once=at_once,
                 since=round_named,
+                lost=lost,
                 check=check,
                 idempotency=idempotency,
             )
@@ -141,26 +154,17 @@ class Executor:
         judge: Callable[[Loaded], Decision],
         *,
         look: Callable[[Loaded], None] | None = None,
-        at_once: Callable[[Game], bool] | None = None,
         since: int | None = None,
+        lost: _Lost | None = None,
         check: Check | None,
         idempotency: Idempotency | None,
     ) -> Outcome:
         """Append what `judge` decides on the newest position.
 
-        `look` is given each position that is known to be the newest before it is judged. Where
-        `at_once` allows it, the last position that this process has seen is tried first: then the
-        append is the only round trip, and `look` has not seen it. `since`: see `Store.load`.
+        `look` is given each position that is known to be the newest before it is judged. `since`:
+        see `Store.load`. `lost`: what was tried before, and may have been stored.
         """
         pause = Pause(self.patience)
-        lost: _Lost | None = None
-        if idempotency is None and at_once is not None:
-            known = self.store.known(game_id, since=since)
-            if known is not None and at_once(known.game):
-                tried = self._at_once(known, judge, check)
-                if isinstance(tried, Outcome):
-                    return tried
-                lost = tried
         while True:
             loaded = self.load(game_id, idempotency, since=since)
             if lost is not None and (found := self._found(lost, loaded)) is not None:
@@ -360,13 +364,19 @@ class Executor:
         return True
 
     def _at_once(
-        self, known: Loaded, judge: Callable[[Loaded], Decision], check: Check | None
+        self, game_id: str, command: MakeMove, check: Check | None
     ) -> Outcome | _Lost | None:
-        """The outcome if `known` is the newest position and allows what is asked, else None:
-        nothing is ever refused here. `_Lost` if it is not known whether it was stored."""
+        """Try the last position that this process has seen: then the append is the only round trip.
+
+        The outcome if that is the newest position and allows the move, else None: nothing is ever
+        refused here. `_Lost` if it is not known whether it was stored.
+        """
+        known = self.store.known(game_id, since=command.round)
+        if known is None or not lands_once(known.game, command):
+            return None
         try:
             _forbid(check, known.game)
-            decision = judge(known)
+            decision = decide(known.game, command, _context(known))
         except Exception:
             return None  # From a position that may be outdated: it takes a look.
         if not decision.events:

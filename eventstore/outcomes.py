@@ -6,6 +6,7 @@ import datetime
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from domain.events import Recorded
@@ -24,14 +25,15 @@ BOT_SECONDS = (0.6, 1.5)
 Check = Callable[[Game], None]
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen only because that takes longer to make, and each move makes one.
+@dataclass(slots=True)
 class Outcome:
     """What a command led to. `game` is the game after the events `first` to `last`, which are
     `events`; none, and `last` = `first` - 1, if all was so already. `replayed`: this had been
     answered before. `now` is the database's clock then."""
 
     game: Game
-    events: list[Recorded]
+    _events: list[Recorded] | Callable[[], list[Recorded]]
     first: int
     last: int
     replayed: bool
@@ -40,6 +42,14 @@ class Outcome:
     """The hash of the event `last`."""
     rematch: str | None = None
     """The game that its players play next, once it is open."""
+
+    @property
+    def events(self) -> list[Recorded]:
+        """As they stand in the record. They are made when somebody asks: who only goes on from
+        the position does without."""
+        if not isinstance(self._events, list):
+            self._events = self._events()
+        return self._events
 
 
 def planned(
@@ -52,7 +62,7 @@ def planned(
 ) -> Append:
     """The append that leads from `before`, whose newest event has the hash `prev_hash`, to what
     was decided. `opening`: what else opens a game."""
-    fields = plan(
+    append = plan(
         before,
         decision.game,
         decision.events,
@@ -62,14 +72,12 @@ def planned(
         **opening,
     )
     if idempotency is not None:
-        fields |= {
-            "token_id": idempotency.token_id,
-            "key": idempotency.key,
-            "path": idempotency.path,
-            "body_hash": idempotency.body_hash,
-            "keep": KEEP_KEYS,
-        }
-    return Append(**fields)
+        append.token_id = idempotency.token_id
+        append.key = idempotency.key
+        append.path = idempotency.path
+        append.body_hash = idempotency.body_hash
+        append.keep = KEEP_KEYS
+    return append
 
 
 def _bot_delay() -> float:
@@ -78,15 +86,14 @@ def _bot_delay() -> float:
 
 def stored(append: Append, appended: Appended, game: Game, rematch: str | None = None) -> Outcome:
     """The outcome of an append that was stored; `game` is the game after it."""
-    assert appended.at is not None
-    assert appended.first is not None
-    assert appended.last is not None
-    game.stamp(appended.at)
-    events = append.stored(appended)
-    head_hash = events[-1].hash if events else append.prev_hash or ZERO_HASH
-    return Outcome(
-        game, events, appended.first, appended.last, False, appended.at, head_hash, rematch
-    )
+    _, at, hashes, first, last = appended
+    assert at is not None
+    assert first is not None
+    assert last is not None
+    game.stamp(at)
+    head_hash = hashes[-1] if hashes else append.prev_hash or ZERO_HASH
+    events = partial(append.stored, appended)
+    return Outcome(game, events, first, last, False, at, head_hash, rematch)
 
 
 def unchanged(loaded: Loaded) -> Outcome:

@@ -43,10 +43,11 @@ class Record(NamedTuple):
         return (self.path, self.body_hash) == (request.path, request.body_hash)
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen only because that takes longer to make, and each move makes one.
+@dataclass(slots=True)
 class Loaded:
-    """A game, and what was true at the same instant of the database. `game` is shared: whoever
-    wants to change it copies it."""
+    """A game, and what was true at the same instant of the database. It is shared and so never
+    changed: whoever wants to go on from `game` copies it."""
 
     game: Game
     secret: bytes = field(repr=False)
@@ -89,15 +90,17 @@ class Positions:
     def keep(self, loaded: Loaded) -> None:
         """Remember a position, unless a later one is known."""
         game = loaded.game
-        position = Loaded(game, loaded.secret, loaded.head_hash, loaded.rematch_of)
+        if loaded.now:
+            loaded = Loaded(game, loaded.secret, loaded.head_hash, loaded.rematch_of)
+        game_id, known = game.game_id, self._known
         with self._lock:
-            known = self._known.get(game.game_id)
-            if known is not None and not _adds(game, known.game):
+            before = known.get(game_id)
+            if before is not None and not _adds(game, before.game):
                 return
-            self._known[game.game_id] = position
-            self._known.move_to_end(game.game_id)
-            if len(self._known) > self._most:
-                self._known.popitem(last=False)
+            known[game_id] = loaded
+            known.move_to_end(game_id)
+            if len(known) > self._most:
+                known.popitem(last=False)
 
     def forget(self, known: Loaded) -> None:
         """Drop a position that the database does not have, if it is still the one that is kept."""
