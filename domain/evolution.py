@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
@@ -23,19 +23,27 @@ def evolve(game: Game, event: AnyEvent) -> Game:
     `game.rules` are set already, for the first event too. ValueError for an event out of order
     or of a type that the game's rules do not know.
     """
-    if event.version != game.version + 1:
-        raise ValueError(f"event {event.version} does not follow version {game.version}")
-    if (event.version == 1) != (event.type == "game.created"):
-        raise ValueError(f"a record begins with game.created, not with {event.type}")
-    evolver = game.rules.evolvers.get(event.type)
-    if evolver is None:
-        raise ValueError(f"{game.ruleset_version} knows no event {event.type}")
-    game.version = event.version
-    data = event.data
-    evolver(game, data, event.by)
-    if "turn" in data:
-        turn = data["turn"]
-        begin_turn(game, turn["seat"], turn["number"], event.at)
+    return follow(game, (event,))
+
+
+def follow(game: Game, events: Iterable[AnyEvent]) -> Game:
+    """`evolve` for one event after the other."""
+    version, evolvers = game.version, game.rules.evolvers
+    for event in events:
+        type_, data = event.type, event.data
+        if event.version != version + 1:
+            raise ValueError(f"event {event.version} does not follow version {version}")
+        version += 1
+        if (version == 1) != (type_ == "game.created"):
+            raise ValueError(f"a record begins with game.created, not with {type_}")
+        evolver = evolvers.get(type_)
+        if evolver is None:
+            raise ValueError(f"{game.ruleset_version} knows no event {type_}")
+        game.version = version
+        evolver(game, data, event.by)
+        if "turn" in data:
+            turn = data["turn"]
+            begin_turn(game, turn["seat"], turn["number"], event.at)
     return game
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "explain",
     "fold",
     "fold_round",
+    "follow",
     "lands_once",
     "legal_moves",
     "listed_moves",
@@ -83,14 +84,18 @@ def _rules_of(event: AnyEvent) -> Ruleset:
 
 def fold(game_id: str, events: Iterable[AnyEvent]) -> Game:
     """The game that `events`, in order from version 1, lead to."""
-    game, following = Game(game_id), iter(events)
-    for first in following:
-        evolve(game, first)
-        break
-    # The rules are known from the first event on.
-    for event in following:
-        evolution.evolve(game, event)
-    return game
+    return follow(Game(game_id), events)
+
+
+def follow(game: Game, events: Iterable[AnyEvent]) -> Game:
+    """`game` itself after `events`, which follow it in order. ValueError as `evolve`."""
+    following = iter(events)
+    if not game.version:
+        # The rules are known from the first event on.
+        for first in following:
+            evolve(game, first)
+            return evolution.follow(game, following)
+    return evolution.follow(game, following) if game.version else game
 
 
 def fold_round(game_id: str, events: Iterable[AnyEvent]) -> Game:
@@ -99,11 +104,12 @@ def fold_round(game_id: str, events: Iterable[AnyEvent]) -> Game:
 
     Only `ran_out` then lacks the rounds before, which `known_from` tells. ValueError as `evolve`.
     """
-    game = Game(game_id)
-    for event in events:
+    game, following = Game(game_id), iter(events)
+    for event in following:
         if game.started and not game.round and event.type == "round.dealt":
             game.version = max(game.version, event.version - 1)
             game.known_from = event.data["round"]
+            return follow(evolve(game, event), following)
         evolve(game, event)
     return game
 

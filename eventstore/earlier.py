@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from domain.game import new_game
+from domain.game import follow, new_game
 
 from . import sql_watching as sql
 from .database import Database
@@ -19,7 +19,7 @@ from .errors import Broken
 from .pool import Pool, Row
 from .positions import Loaded, Positions
 from .recorded import HASH_BYTES
-from .store import decided, folded, gone_through
+from .store import decided, folded
 
 EARLIER_GAMES = 1000
 """Earlier positions that one process keeps."""
@@ -78,7 +78,7 @@ class Earlier:
         head_hash = "" if before is None else before.head_hash
         if bodies is not None:
             events = decided(bodies)
-            game = folded(gone_through, game.copy(), events)
+            game = folded(follow, game.copy(), events)
             head_hash, at = hashes[-HASH_BYTES:].hex(), events[-1].at
         then = game.clock(now)
         loaded = Loaded(game, b"", head_hash, None, then, rematch, late_seconds=seconds)

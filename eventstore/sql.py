@@ -1,7 +1,8 @@
 """The statements on games, as text. Each one of a game names it, so that it can be sharded.
 
 Bodies of several events travel as one JSON array and their hashes as one string of bytes: parsing
-one array is several times faster than parsing one text for each row.
+one array is several times faster than parsing one text for each row. Those of a whole game travel
+as rows, as the server would spend longer on gluing them together than on finding them.
 """
 
 from __future__ import annotations
@@ -12,50 +13,53 @@ RFC3339: LiteralString = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 NOW: LiteralString = f"to_char(clock_timestamp() AT TIME ZONE 'UTC', '{RFC3339}')"
 
-_POSITION: LiteralString = f"""
-SELECT {NOW}, r.new_game_id::text, i.path, i.body_hash, i.first_version, i.last_version,
-    e.bodies, e.hashes, {{more}}
+_OF_GAME: LiteralString = """
 FROM games g
 LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at IS NOT NULL
 LEFT JOIN idempotency i ON i.game_id = g.game_id AND i.token_id = %(token_id)s::uuid
-    AND i.key = %(key)s AND i.expires_at > clock_timestamp()
+    AND i.key = %(key)s AND i.expires_at > clock_timestamp()"""
+
+_RECORD: LiteralString = f"""
+SELECT 0, json_build_array({NOW}, r.new_game_id, i.path, encode(i.body_hash, 'hex'),
+    i.first_version, i.last_version, encode(g.secret, 'hex'), g.rematch_of, g.version,
+    (
+        SELECT encode(n.hash, 'hex') FROM events n WHERE n.game_id = %(game_id)s::uuid
+        ORDER BY n.version DESC LIMIT 1
+    ))::text{_OF_GAME}
+WHERE g.game_id = %(game_id)s::uuid
+UNION ALL
+"""
+
+_EVENTS: LiteralString = """
+SELECT version, body FROM events WHERE game_id = %(game_id)s::uuid"""
+
+_SUMMARY: LiteralString = "FROM games WHERE game_id = %(game_id)s::uuid"
+
+LOAD_WHOLE: LiteralString = f"{_RECORD}{_EVENTS} ORDER BY 1"
+"""A game with all its events: their versions and bodies. Before them as the version 0 an array with
+what is around them, as each further column would be one of every event."""
+
+LOAD: LiteralString = f"""{_RECORD}{_EVENTS}
+    AND version <= (SELECT coalesce(started_version, version) {_SUMMARY})
+UNION ALL {_EVENTS}
+    AND version >= (SELECT round_version {_SUMMARY})
+ORDER BY 1
+"""
+"""The same with the events of its lobby and of its latest round."""
+
+TAIL: LiteralString = f"""
+SELECT {NOW}, r.new_game_id::text, i.path, i.body_hash, i.first_version, i.last_version,
+    e.bodies, e.hashes, substr(e.hashes, 1, 32){_OF_GAME}
 CROSS JOIN LATERAL (
-    SELECT '[' || string_agg(x.body, ','){{new}} || ']' AS bodies, {{hashes}} AS hashes
-    FROM ({{events}} ORDER BY version) x
+    SELECT '[' || string_agg(x.body, ',') FILTER (WHERE x.version > %(version)s) || ']' AS bodies,
+        string_agg(x.hash, ''::bytea) AS hashes
+    FROM (
+        SELECT version, body, hash FROM events
+        WHERE game_id = %(game_id)s::uuid AND version >= %(version)s ORDER BY version
+    ) x
 ) e
 WHERE g.game_id = %(game_id)s::uuid
 """
-
-_NEWEST: LiteralString = """(
-            SELECT n.hash FROM events n WHERE n.game_id = %(game_id)s::uuid
-            ORDER BY n.version DESC LIMIT 1
-        )"""
-
-_WHOLE: LiteralString = """
-        SELECT version, body, hash FROM events WHERE game_id = %(game_id)s::uuid"""
-
-LOAD_WHOLE: LiteralString = _POSITION.format(
-    more="g.secret, g.rematch_of::text, g.version", new="", hashes=_NEWEST, events=_WHOLE
-)
-"""A game with all its events."""
-
-LOAD: LiteralString = _POSITION.format(
-    more="g.secret, g.rematch_of::text, g.version",
-    new="",
-    hashes=_NEWEST,
-    events=f"""{_WHOLE}
-            AND version <= coalesce(g.started_version, g.version)
-        UNION ALL {_WHOLE}
-            AND version >= g.round_version""",
-)
-"""A game with the events of its lobby and of its latest round."""
-
-TAIL: LiteralString = _POSITION.format(
-    more="substr(e.hashes, 1, 32)",
-    new=" FILTER (WHERE x.version > %(version)s)",
-    hashes="string_agg(x.hash, ''::bytea)",
-    events=f"{_WHOLE} AND version >= %(version)s",
-)
 """The events after a version, and the hash of that version."""
 
 ARCHIVED: LiteralString = """

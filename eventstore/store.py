@@ -11,7 +11,7 @@ import orjson
 
 from domain.events import Event, Recorded
 from domain.evolution import AnyEvent
-from domain.game import Game, evolve, fold, fold_round
+from domain.game import Game, fold, fold_round, follow
 
 from . import sql, sql_batches
 from .appending import APPENDED, Append, Appended
@@ -42,29 +42,41 @@ class Head(NamedTuple):
     hash: str
 
 
-_AROUND = 6
-"""Columns that every statement which reads a game begins with."""
+_NO_TAIL: Row = (None, None, None)
 
 
 class _Read(NamedTuple):
-    """What was read together with a game's events."""
+    """What the statements read that read a game."""
 
     game_id: str
-    around: Row
+    rows: list[Row]
     used: list[Row]
+    """What was answered to the request's key, in whichever games."""
 
-    def loaded(self, game: Game, hashes: bytes, secret: bytes, rematch_of: str | None) -> Loaded:
-        now, rematch, path, body_hash, first, last = self.around
+    def loaded(
+        self, game: Game, around: Row, head_hash: str, secret: bytes, rematch_of: str | None
+    ) -> Loaded:
+        now, rematch, path, body_hash, first, last = around
         return Loaded(
             game,
             secret,
-            hashes[-HASH_BYTES:].hex(),
+            head_hash,
             rematch_of,
             game.clock(now),
             rematch,
             None if path is None else Record(self.game_id, path, body_hash, first, last),
             next((_record(row) for row in self.used if row[0] != self.game_id), None),
         )
+
+    def folded(self, folding: Callable[[str, Iterable[AnyEvent]], Game]) -> tuple[Loaded, int]:
+        """From rows of LOAD: the game, and its version by the summary. Raises Broken."""
+        first, *bodies = [body for _, body in self.rows]
+        now, rematch, path, body_hash, *answer, secret, rematch_of, version, head_hash = (
+            orjson.loads(first)
+        )
+        around = (now, rematch, path, body_hash and bytes.fromhex(body_hash), *answer)
+        game = folded(folding, self.game_id, decided(f"[{','.join(bodies)}]"))
+        return self.loaded(game, around, head_hash, bytes.fromhex(secret), rematch_of), version
 
 
 class Store:
@@ -119,14 +131,13 @@ class Store:
         self.positions.keep(Loaded(game, secret, head_hash, rematch_of))
 
     def _from_round(self, game_id: str, idempotency: Idempotency | None) -> Loaded | None:
-        row, read = self._read(sql.LOAD, game_id, idempotency)
-        if row is None:
+        read = self._record(sql.LOAD, game_id, idempotency)
+        if read is None:
             return None
-        bodies, hashes, secret, rematch_of, version = row
         try:
-            game = folded(fold_round, game_id, decided(bodies))
-            if game.version == version:
-                return self._keep(read.loaded(game, hashes, secret, rematch_of))
+            loaded, version = read.folded(fold_round)
+            if loaded.game.version == version:
+                return self._keep(loaded)
         except Broken:
             pass
         # The summary is no part of the record: all is read without its help.
@@ -134,24 +145,21 @@ class Store:
         return self._whole(game_id, idempotency)
 
     def _whole(self, game_id: str, idempotency: Idempotency | None) -> Loaded | None:
-        row, read = self._read(sql.LOAD_WHOLE, game_id, idempotency)
-        if row is None:
-            return None
-        bodies, hashes, secret, rematch_of, _ = row
-        game = folded(fold, game_id, decided(bodies))
-        return self._keep(read.loaded(game, hashes, secret, rematch_of))
+        read = self._record(sql.LOAD_WHOLE, game_id, idempotency)
+        return None if read is None else self._keep(read.folded(fold)[0])
 
     def _go_on(self, known: Loaded, idempotency: Idempotency | None) -> Loaded | None:
         """The newest position from a known one; None if the database does not have that one."""
         game = known.game
-        row, read = self._read(sql.TAIL, game.game_id, idempotency, game.version)
-        if row is None or row[-1] is None or row[-1].hex() != known.head_hash:
+        read = self._read(sql.TAIL, game.game_id, idempotency, game.version)
+        (*around, bodies, hashes, before) = read.rows[0] if read.rows else _NO_TAIL
+        if before is None or before.hex() != known.head_hash:
             self.positions.forget(known)
             return None
-        bodies, hashes, _ = row
         if bodies is not None:
-            game = folded(gone_through, game.copy(), decided(bodies))
-        loaded = read.loaded(game, hashes, known.secret, known.rematch_of)
+            game = folded(follow, game.copy(), decided(bodies))
+        head_hash = hashes[-HASH_BYTES:].hex()
+        loaded = read.loaded(game, tuple(around), head_hash, known.secret, known.rematch_of)
         return loaded if bodies is None else self._keep(loaded)
 
     def _keep(self, loaded: Loaded) -> Loaded:
@@ -164,8 +172,7 @@ class Store:
         game_id: str,
         idempotency: Idempotency | None,
         version: int | None = None,
-    ) -> tuple[Row | None, _Read]:
-        """The row of a game that a statement of sql.py reads, and what comes with each of them."""
+    ) -> _Read:
         parameters: dict[str, Any] = {
             "game_id": game_id,
             "token_id": idempotency.token_id if idempotency else None,
@@ -177,12 +184,18 @@ class Store:
             rows = self.database.run(statement, parameters)
         else:
             rows, used = self.database.run_both(statement, sql.KEY_USED, parameters)
-        if not rows:
-            return None, _Read(game_id, (), [])
-        row = rows[0]
-        if row[_AROUND + 1] is None and version is None:
+        return _Read(game_id, rows, used)
+
+    def _record(
+        self, statement: LiteralString, game_id: str, idempotency: Idempotency | None
+    ) -> _Read | None:
+        """What LOAD reads; None if there is no such game."""
+        read = self._read(statement, game_id, idempotency)
+        if not read.rows or read.rows[0][0] != 0:
+            return None
+        if len(read.rows) == 1:
             raise self._missing(game_id)
-        return row[_AROUND:], _Read(game_id, row[:_AROUND], used)
+        return read
 
     def events(self, game_id: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
         """The events after the version `after`, at most `limit` of them; none for no game, or one
@@ -302,13 +315,6 @@ def decided(bodies: bytes | str) -> list[Event]:
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise Broken("an event's row is no event") from error
-
-
-def gone_through(game: Game, events: Iterable[AnyEvent]) -> Game:
-    """`game` itself, after the events that follow it."""
-    for event in events:
-        evolve(game, event)
-    return game
 
 
 def folded(
