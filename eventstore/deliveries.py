@@ -108,7 +108,7 @@ def _fan_out(connection: Connection[Row], items: Sequence[FeedItem]) -> None:
         {
             "webhooks": [post.webhook_id for post in posts],
             # In the order of the events, which is then that of the messages.
-            "ids": sorted(uuid7() for _ in posts),
+            "ids": [uuid7() for _ in posts],
             "types": [post.type for post in posts],
             "games": [post.game_id for post in posts],
             "versions": [post.version for post in posts],
