@@ -38,6 +38,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import LiteralString
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -51,7 +52,7 @@ from eventstore import sql
 from eventstore.executor import Executor
 from eventstore.pool import Pool, open_pool
 from eventstore.settings import ROOT
-from eventstore.store import Store
+from eventstore.store import STATEMENTS, Store
 
 FOLDER = ROOT / "bench" / "storing"
 CLIENTS = (1, 8, 32)
@@ -349,9 +350,9 @@ def _program(name: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations or []))) / "pginstall" / "bin" / name
 
 
-def _ask(store: Store, statement: str, game_id: str) -> object:
+def _ask(store: Store, statement: LiteralString, game_id: str) -> object:
     parameters = {"game_id": game_id, "token_id": None, "key": None}
-    return store.database.once(statement, parameters)  # type: ignore[arg-type]
+    return store.database.ask(STATEMENTS[statement], parameters)
 
 
 def _median_ms(action: Callable[[], object], times: int = 200) -> float:

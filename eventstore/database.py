@@ -7,7 +7,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, LiteralString, TypeVar
 
 import psycopg
@@ -15,7 +15,8 @@ from psycopg import Connection
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from .errors import Unavailable
-from .pool import Pool, Row, ServerSilent
+from .pool import Pool, Row, ServerSilent, bounded
+from .prepared import Prepared
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +114,15 @@ class Database:
     def run(self, statement: LiteralString, parameters: dict[str, Any]) -> list[Row]:
         """Run a statement that does no harm when it is run again, patiently."""
         return patiently(lambda: self.once(statement, parameters))
+
+    def ask(self, statement: Prepared, parameters: Mapping[str, Any]) -> list[Row]:
+        """The same for one of those that nearly every request runs."""
+
+        def once() -> list[Row]:
+            with self.connection() as connection:
+                return statement.rows(bounded(connection), parameters)
+
+        return patiently(once)
 
     def run_both(
         self, first: LiteralString, second: LiteralString, parameters: dict[str, Any]

@@ -12,6 +12,7 @@ from .database import Database
 from .errors import AppsPlayer
 from .ids import uuid7
 from .pool import Pool, Row
+from .prepared import Prepared
 from .sql import RFC3339
 
 _REGISTER: LiteralString = """
@@ -67,6 +68,8 @@ WHERE t.token_hash = %(token_hash)s AND t.revoked_at IS NULL
         WHERE a.app_id = t.app_id AND a.revoked_at IS NULL))
     AND (t.expires_at IS NULL OR t.expires_at > now())
 """
+
+_BY_HASH = Prepared("abbot_token", _LOOKUP, {"token_hash": bytes}, frozenset({"token_hash"}))
 
 _HOLDER: LiteralString = f"""
 SELECT p.player_id::text, p.name, t.token_id::text, t.scopes,
@@ -236,7 +239,7 @@ class Players:
 
     def lookup(self, token_hash: bytes) -> Caller | None:
         """Whose valid token this is the hash of, or None."""
-        return _caller(self.database.run(_LOOKUP, {"token_hash": token_hash}))
+        return _caller(self.database.ask(_BY_HASH, {"token_hash": token_hash}))
 
     def holder(self, token_id: str) -> Caller | None:
         """Whose valid token has this id, or None."""

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from psycopg import Connection, OperationalError
-from psycopg.abc import PQGen
+from psycopg import Connection, OperationalError, abc
+from psycopg.adapt import Transformer
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
@@ -36,12 +36,17 @@ class BoundedConnection(Connection[Row]):
     silent_seconds: float | None = None
     used: dict[bytes, int]
     """How often statements of `eventstore.prepared` ran on it, up to where they are prepared."""
+    loader: abc.Transformer
+    """Makes Python's values of what these statements give."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.used = {}
+        self.loader = Transformer()
 
-    def wait(self, gen: PQGen[Value], interval: float = 0.1, timeout: float | None = None) -> Value:
+    def wait(
+        self, gen: abc.PQGen[Value], interval: float = 0.1, timeout: float | None = None
+    ) -> Value:
         seconds = self.silent_seconds if timeout is None else timeout
         try:
             return super().wait(gen, interval, seconds)

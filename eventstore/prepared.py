@@ -1,8 +1,8 @@
-"""One statement for each move, given to libpq as the bytes that go over the wire.
+"""The statements of each request, given to libpq as the bytes that go over the wire.
 
-A cursor finds out each time of what type every parameter and column is and who converts it. With
-the 27 parameters of an append that takes longer than everything else that a process does for a
-move. Whoever runs the same statement each time knows its types, and so says them once here.
+A cursor finds out each time of what type every parameter is and who converts it. With the 27
+parameters of an append that takes longer than everything else that a process does for a move.
+Whoever runs the same statement each time knows its types, and so says them once here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
-from .pool import BoundedConnection
+from .pool import BoundedConnection, Row
 
 TEXT, BINARY = 0, 1
 """libpq's codes of formats."""
@@ -27,7 +27,7 @@ _DONE = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
 
 
 class Prepared:
-    """A statement with parameters `%(name)s`, each of them once.
+    """A statement with parameters `%(name)s`.
 
     `encoders` gives for each name what makes bytes of a value that is not None: the text that the
     server reads, or for the names in `binary` its own representation. Columns come as the latter.
@@ -40,7 +40,7 @@ class Prepared:
         encoders: Mapping[str, Encoder],
         binary: frozenset[str] = frozenset(),
     ) -> None:
-        self.parameters = tuple(re.findall(r"%\((\w+)\)s", statement))
+        self.parameters = tuple(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
         self._name = name.encode()
         numbers = {each: f"${n}" for n, each in enumerate(self.parameters, 1)}
         self._text = re.sub(r"%\((\w+)\)s", lambda found: numbers[found[1]], statement).encode()
@@ -63,6 +63,17 @@ class Prepared:
             else:
                 pgconn.send_query_prepared(self._name, encoded, self._formats, BINARY)
             return _result(connection)
+
+    def rows(self, connection: BoundedConnection, parameters: Mapping[str, Any]) -> list[Row]:
+        """The rows for `parameters`, of which there may be more than it has."""
+        values = tuple([parameters[name] for name in self.parameters])
+        result = self.run(connection, values)
+        loader = connection.loader
+        loader.set_pgresult(result)
+        try:
+            return loader.load_rows(0, result.ntuples, tuple)
+        finally:
+            loader.set_pgresult(None)
 
     def _is_prepared(self, connection: BoundedConnection) -> bool:
         """As a cursor does: prepared once it has run so often, and never behind a pooler that may

@@ -19,8 +19,9 @@ from .database import Database
 from .errors import Archived, Broken
 from .pool import Pool, Row, bounded
 from .positions import CACHED_GAMES, Idempotency, Loaded, Positions, Record
+from .prepared import Prepared
 from .recorded import HASH_BYTES, ZERO_HASH, from_bodies, parsed
-from .sending import send
+from .sending import ENCODERS, send
 
 __all__ = ["Head", "Idempotency", "Loaded", "Record", "Store"]
 
@@ -41,6 +42,13 @@ class Head(NamedTuple):
     rematch: str | None
     hash: str
 
+
+STATEMENTS = {
+    sql.TAIL: Prepared("abbot_tail", sql.TAIL, ENCODERS),
+    sql.LOAD: Prepared("abbot_load", sql.LOAD, ENCODERS),
+    sql.LOAD_WHOLE: Prepared("abbot_load_whole", sql.LOAD_WHOLE, ENCODERS),
+}
+"""Those that read a game, as they are sent when no idempotency key is asked about with them."""
 
 _NO_TAIL: Row = (None, None, None)
 
@@ -181,7 +189,7 @@ class Store:
         }
         used: list[Row] = []
         if idempotency is None:
-            rows = self.database.run(statement, parameters)
+            rows = self.database.ask(STATEMENTS[statement], parameters)
         else:
             rows, used = self.database.run_both(statement, sql.KEY_USED, parameters)
         return _Read(game_id, rows, used)

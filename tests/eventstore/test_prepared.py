@@ -1,0 +1,63 @@
+"""Statements that are given to libpq as bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from eventstore import sql
+from eventstore.executor import Executor
+from eventstore.pool import Row, bounded, open_pool
+from eventstore.prepared import Prepared
+from eventstore.sending import ENCODERS
+from eventstore.store import STATEMENTS, Store
+from tests.databases import Scratch
+
+from .tables import open_table
+
+THRESHOLDS = (None, 1)
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_rows_are_those_of_a_cursor(scratch: Scratch, text: str, threshold: int | None) -> None:
+    with open_pool(scratch.app_url, 1, prepare_threshold=threshold) as pool:
+        table = open_table(Executor(Store(pool)), "vallelujah")
+        parameters = {"game_id": table.game_id, "token_id": None, "key": None, "version": 2}
+        with pool.connection() as connection:
+            for _ in range(4):  # not prepared yet, and then prepared
+                cursor = connection.execute(text, parameters, binary=True)  # type: ignore[arg-type]
+                by_cursor = _lasting(text, cursor.fetchall())
+                by_hand = STATEMENTS[text].rows(bounded(connection), parameters)  # type: ignore[index]
+                assert by_cursor == _lasting(text, by_hand) != []
+
+
+def _lasting(text: str, rows: list[Row]) -> list[Row]:
+    """Without the time of asking: it stands in the first row of a game, and first in a tail."""
+    return [row[1:] for row in rows] if text == sql.TAIL else rows[1:]
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_a_parameter_may_stand_twice_and_none_is_null(
+    scratch: Scratch, threshold: int | None
+) -> None:
+    text = "SELECT %(key)s::text, %(path)s::text, %(key)s::text || 'x', ARRAY[%(path)s::text]"
+    statement = Prepared("twice", text, ENCODERS)
+    assert statement.parameters == ("key", "path")
+    with (
+        open_pool(scratch.app_url, 1, prepare_threshold=threshold) as pool,
+        pool.connection() as connection,
+    ):
+        for _ in range(3):
+            rows = statement.rows(bounded(connection), {"path": None, "key": "ü", "more": 1})
+            assert rows == [("ü", None, "üx", [None])]
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_no_rows(scratch: Scratch, threshold: int | None) -> None:
+    statement = Prepared("none", "SELECT 1 WHERE %(version)s::int > 5", ENCODERS)
+    with (
+        open_pool(scratch.app_url, 1, prepare_threshold=threshold) as pool,
+        pool.connection() as connection,
+    ):
+        for version, rows in ((1, []), (6, [(1,)]), (5, []), (7, [(1,)])):
+            assert statement.rows(bounded(connection), {"version": version}) == rows
