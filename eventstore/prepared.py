@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, LiteralString
 
 from psycopg import OperationalError, generators
-from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus
+from psycopg.errors import InvalidSqlStatementName, error_from_result
+from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from .pool import BoundedConnection, Row
@@ -56,12 +56,18 @@ class Prepared:
         ]
         pgconn = connection.pgconn
         with connection.lock:
-            if not self._is_prepared(connection):
-                pgconn.send_query_params(
-                    self._text, encoded, param_formats=self._formats, result_format=BINARY
-                )
-            else:
+            if self._is_prepared(connection):
                 pgconn.send_query_prepared(self._name, encoded, self._formats, BINARY)
+                try:
+                    return _result(connection)
+                except InvalidSqlStatementName:
+                    # Nothing was run. After a rollback psycopg deallocates all that was prepared.
+                    connection.used.clear()
+                    if pgconn.transaction_status != TransactionStatus.IDLE:
+                        raise
+            pgconn.send_query_params(
+                self._text, encoded, param_formats=self._formats, result_format=BINARY
+            )
             return _result(connection)
 
     def rows(self, connection: BoundedConnection, parameters: Mapping[str, Any]) -> list[Row]:

@@ -61,3 +61,24 @@ def test_no_rows(scratch: Scratch, threshold: int | None) -> None:
     ):
         for version, rows in ((1, []), (6, [(1,)]), (5, []), (7, [(1,)])):
             assert statement.rows(bounded(connection), {"version": version}) == rows
+
+
+def test_a_rollback_on_the_same_connection_takes_nothing_away(scratch: Scratch) -> None:
+    """psycopg deallocates everything after one, if it has itself prepared anything."""
+    statement = Prepared("kept", "SELECT %(version)s::int", ENCODERS)
+    with (
+        open_pool(scratch.app_url, 1, prepare_threshold=1) as pool,
+        pool.connection() as connection,
+    ):
+        for version in range(9):
+            assert statement.rows(bounded(connection), {"version": version}) == [(version,)]
+            if version == 4:
+                for _ in range(3):
+                    connection.execute("SELECT 1")
+                with connection.transaction(force_rollback=True):
+                    pass
+                assert (
+                    connection.execute("SELECT name FROM pg_prepared_statements").fetchall() == []
+                )
+        found = connection.execute("SELECT name FROM pg_prepared_statements").fetchall()
+    assert ("kept",) in found, "and it is prepared again"
