@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, pairwise
+from typing import Any, LiteralString, NamedTuple
 
 from domain.verification import Check
 
@@ -25,11 +26,14 @@ from .signing import Signer
 CHECKPOINTS = "checkpoints"
 """Every game is still at, or beyond, what was signed of it."""
 
+NOT_SIGNED = "no checkpoint has signed an event of this game"
+
 MOST_POSITIONS = 50_000
 """Events that one checkpoint covers at most."""
 
 _HEAD_BYTES = 16 + 4 + 32
 _PAGE = 50
+_BEYOND = (1 << 63) - 1
 
 
 class Head(NamedTuple):
@@ -38,6 +42,30 @@ class Head(NamedTuple):
     game_id: str
     version: int
     hash: str
+
+    def missed(self, name: str, own: str | None, *, begun: bool = True) -> str | None:
+        """What is wrong with the game, `name` in the sentence, if its event of this version has
+        `own` as its hash, None where there is no such event; of one not `begun` nothing is left."""
+        if own == self.hash:
+            return None
+        if own is not None:
+            return f"event {self.version} of {name} is another one than was signed, {self.hash}"
+        what = "is cut off before" if begun else "is gone, which had"
+        return f"{name} {what} event {self.version}, signed as {self.hash}"
+
+
+class NewestHeads:
+    """The newest head of each game that checkpoints hold, some 200 bytes of memory each. Their
+    signatures are not looked at."""
+
+    def __init__(self, checkpoints: Iterable[Checkpoint]) -> None:
+        self._heads = {part[:16]: part[16:] for each in checkpoints for part in _parts(each.heads)}
+
+    def of(self, game_id: str) -> Head | None:
+        """The newest head of a game; None where it has none."""
+        key = uuid.UUID(game_id).bytes
+        rest = self._heads.get(key)
+        return None if rest is None else _head(key + rest)
 
 
 class Checkpoint(NamedTuple):
@@ -84,9 +112,11 @@ class Checkpoints:
 
     def all(self) -> Iterator[Checkpoint]:
         """Every checkpoint, in order."""
-        number = 0
+        return self._pages(sql.AFTER, 0)
+
+    def _pages(self, statement: LiteralString, number: int) -> Iterator[Checkpoint]:
         while True:
-            rows = self.database.run(sql.AFTER, {"number": number, "limit": _PAGE})
+            rows = self.database.run(statement, {"number": number, "limit": _PAGE})
             for row in rows:
                 yield Checkpoint(*row)
             if len(rows) < _PAGE:
@@ -117,7 +147,7 @@ class Checkpoints:
             if fault is not None:
                 yield Check(CHECKPOINTS, False, f"checkpoint {checkpoint.number}: {fault}")
                 return
-            faults, archived = self._changed(checkpoint)
+            faults, archived = self._changed(unpack(checkpoint.heads))
             if archived and not faults:
                 yield Check(CHECKPOINTS, None, f"{archived} of its games are in the archive")
             else:
@@ -127,9 +157,31 @@ class Checkpoints:
         if not found:
             yield Check(CHECKPOINTS, False, f"the checkpoint {kept} is not there")
 
-    def _changed(self, checkpoint: Checkpoint) -> tuple[list[str], int]:
+    def check_game(self, game_id: str, jwks: Mapping[str, Any]) -> Check:
+        """Check one game against the newest head that was signed of it; where there is none, or it
+        is in the archive, it could not be checked.
+
+        The checkpoints are looked at from the newest one back to the one with that head, as a head
+        can be hidden by changing the checkpoint that holds it.
+        """
+        newest_first = self._pages(sql.BEFORE, _BEYOND)
+        for checkpoint, before in pairwise(chain(newest_first, [None])):
+            assert checkpoint is not None
+            fault = _fault(checkpoint, before, jwks)
+            if fault is not None:
+                return Check(CHECKPOINTS, False, f"checkpoint {checkpoint.number}: {fault}")
+            head = _head_of(game_id, checkpoint.heads)
+            if head is None:
+                continue
+            faults, archived = self._changed([head])
+            if archived:
+                return Check(CHECKPOINTS, None, "the record of this game is in the archive")
+            detail = f"event {head.version} is the one that checkpoint {checkpoint.number} signed"
+            return Check(CHECKPOINTS, not faults, "; ".join(faults) or detail)
+        return Check(CHECKPOINTS, None, NOT_SIGNED)
+
+    def _changed(self, heads: list[Head]) -> tuple[list[str], int]:
         """The games that are not what was signed, and how many cannot be looked at."""
-        heads = unpack(checkpoint.heads)
         parameters = {
             "game_ids": [head.game_id for head in heads],
             "versions": [head.version for head in heads],
@@ -139,16 +191,11 @@ class Checkpoints:
         for head, (_, _, own, summary, archived) in zip(heads, rows, strict=True):
             if own is None and archived:
                 unseen += 1
-            elif own is None:
-                what = "is cut off before" if summary else "is gone, which had"
-                faults.append(
-                    f"game {head.game_id} {what} event {head.version}, signed as {head.hash}"
-                )
-            elif own.hex() != head.hash:
-                faults.append(
-                    f"event {head.version} of game {head.game_id} is another one than was signed, "
-                    f"{head.hash}"
-                )
+                continue
+            found = None if own is None else own.hex()
+            fault = head.missed(f"game {head.game_id}", found, begun=summary)
+            if fault is not None:
+                faults.append(fault)
         return faults, unseen
 
 
@@ -167,11 +214,26 @@ def pack(heads: list[Head]) -> bytes:
 
 def unpack(heads: bytes) -> list[Head]:
     """The heads that `pack` made the bytes of."""
-    parts = (heads[i : i + _HEAD_BYTES] for i in range(0, len(heads), _HEAD_BYTES))
-    return [
-        Head(str(uuid.UUID(bytes=part[:16])), int.from_bytes(part[16:20], "big"), part[20:].hex())
-        for part in parts
-    ]
+    return [_head(part) for part in _parts(heads)]
+
+
+def _parts(heads: bytes) -> Iterator[bytes]:
+    return (heads[i : i + _HEAD_BYTES] for i in range(0, len(heads), _HEAD_BYTES))
+
+
+def _head(part: bytes) -> Head:
+    return Head(
+        str(uuid.UUID(bytes=part[:16])), int.from_bytes(part[16:20], "big"), part[20:].hex()
+    )
+
+
+def _head_of(game_id: str, heads: bytes) -> Head | None:
+    """The head of one game; None where it is not among them."""
+    key = uuid.UUID(game_id).bytes
+    at = heads.find(key)
+    while at % _HEAD_BYTES and at >= 0:
+        at = heads.find(key, at + 1)
+    return None if at < 0 else _head(heads[at : at + _HEAD_BYTES])
 
 
 def _payload(number: int, position: int, heads: bytes, before: str | None) -> dict[str, Any]:

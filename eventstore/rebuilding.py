@@ -15,6 +15,7 @@ from domain.sandbox import secret_of
 from . import sql_rebuilding as sql
 from . import sql_standings, summaries
 from .auditing import Auditor, StoredGame, read_game
+from .checkpoints import Checkpoints, Head, NewestHeads
 from .database import Database, patiently
 from .errors import Broken
 from .feed import Feed
@@ -40,42 +41,50 @@ class SummaryRebuilder:
     def __init__(self, pool: Pool) -> None:
         self.database = Database(pool)
         self.auditor = Auditor(pool)
+        self.checkpoints = Checkpoints(pool)
 
-    def correct(self, game_id: str) -> Correction | None:
+    def correct(self, game_id: str, signed: Head | None = None) -> Correction | None:
         """Correct what is wrong beside the game's record; None if nothing is, or if the record is
-        in the archive.
+        in the archive. One that is not, or no longer, what was `signed` of it is left alone: what
+        stands beside it may be the last that tells of its end.
 
         The game may go on meanwhile: an append and a correction wait for each other, and each
         works on what the other has left.
         """
         stored = read_game(self.database.run, game_id)
-        if stored is None or stored.rows.ok is None or not _wrong(stored)[0]:
+        if stored is None or stored.rows.ok is None or not _wrong(stored, signed)[0]:
             return None
 
         def locked() -> Correction | None:
             with self.database.connection() as connection, connection.transaction():
                 connection.execute(sql.LOCK_GAME, {"game_id": game_id})
-                return _correct(connection, game_id)
+                return _correct(connection, game_id, signed)
 
         return patiently(locked)
 
     def all(self) -> Iterator[Correction | None]:
-        """`correct` for every game, one by one."""
+        """`correct` for every game, one by one, and by what the checkpoints hold of each."""
+        signed = NewestHeads(self.checkpoints.all())
         for game_id in self.auditor.game_ids():
-            yield self.correct(game_id)
+            yield self.correct(game_id, signed.of(game_id))
 
 
-def _wrong(stored: StoredGame) -> tuple[list[str], Game | None]:
+def _wrong(stored: StoredGame, signed: Head | None) -> tuple[list[str], Game | None]:
     """What is wrong, and the game to correct it by, if the record itself is right."""
     if not stored.rows.ok:
         return [f"event {stored.rows.version}: {stored.rows.detail}"], None
+    if signed is not None:
+        there = signed.version <= stored.count
+        fault = signed.missed("it", stored.events[signed.version - 1].hash if there else None)
+        if fault is not None:
+            return [fault], None
     game = stored.fold()
     if game is None:
         return ["the record does not fold"], None
     return [*stored.wrong_summary(game), *stored.wrong_deadlines(game)], game
 
 
-def _correct(connection: Connection[Row], game_id: str) -> Correction | None:
+def _correct(connection: Connection[Row], game_id: str, signed: Head | None) -> Correction | None:
     def run(statement: LiteralString, parameters: dict[str, Any]) -> list[Row]:
         with connection.cursor(binary=True) as cursor:
             cursor.execute(statement, parameters)
@@ -84,7 +93,7 @@ def _correct(connection: Connection[Row], game_id: str) -> Correction | None:
     stored = read_game(run, game_id)
     if stored is None or stored.rows.ok is None:
         return None
-    wrong, game = _wrong(stored)
+    wrong, game = _wrong(stored, signed)
     if not wrong:
         return None
     if game is None:

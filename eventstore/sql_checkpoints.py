@@ -34,6 +34,11 @@ SELECT number, position, heads, jws FROM checkpoints
 WHERE number > %(number)s ORDER BY number LIMIT %(limit)s
 """
 
+BEFORE: LiteralString = """
+SELECT number, position, heads, jws FROM checkpoints
+WHERE number < %(number)s ORDER BY number DESC LIMIT %(limit)s
+"""
+
 COUNT: LiteralString = "SELECT count(*) FROM checkpoints"
 
 STORED_HEADS: LiteralString = """

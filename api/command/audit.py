@@ -1,6 +1,6 @@
 """`./abbot audit [GAME | --all]`: check the record, and all that follows from it.
 
-    ./abbot audit 0197f3c2-…      one game, check by check
+    ./abbot audit 0197f3c2-…      one game, check by check, the last one against what was signed
     ./abbot audit --all           every game, the feed and the signed checkpoints
 
 Games may go on meanwhile. Nothing is changed. The exit code is 1 when something is wrong; the first
@@ -66,17 +66,19 @@ def audit(settings: Settings, options: argparse.Namespace) -> bool:
     threshold = settings.prepare_threshold
     url = settings.owner_database_url or settings.database_url
     with open_pool(url, 2, prepare_threshold=threshold, application="abbot-audit") as pool:
+        trusted = _trusted(pool, settings, options.jwks)
         if options.all:
-            trusted = _trusted(pool, settings, options.jwks)
             report = everything(
                 pool, url, threshold, options.jobs, trusted, kept=options.checkpoint
             )
             show = _show_all
         else:
             found = Auditor(pool).game(options.game)
-            if found is None:
+            # After the game: one that goes on may have more events by now, and never fewer.
+            signed = Checkpoints(pool).check_game(options.game, trusted)
+            if found is None and signed.ok is None:
                 raise CommandFailed(f"there is no game {options.game}")
-            report, show = one(found), _show_one
+            report, show = one(found or Audited(options.game, 0), signed), _show_one
     if options.json:
         print(json.dumps(report, indent=2))
     else:
@@ -91,13 +93,13 @@ def of(settings: Settings) -> int:
     return 0 if audit(settings, _parser().parse_args(["--all"])) else 1
 
 
-def one(found: Audited) -> dict[str, Any]:
-    """What is said of one game."""
+def one(found: Audited, signed: Check) -> dict[str, Any]:
+    """What is said of one game, and whether it still is what was `signed` of it."""
     return {
-        "ok": not found.wrong,
+        "ok": not found.wrong and signed.ok is not False,
         "game_id": found.game_id,
         "events": found.events,
-        "checks": [_shown(check) for check in found.checks],
+        "checks": [_shown(check) for check in (*found.checks, signed)],
     }
 
 
@@ -164,7 +166,7 @@ def _shown(check: Check) -> dict[str, Any]:
 def _show_one(report: dict[str, Any]) -> None:
     for check in report["checks"]:
         mark = {True: "ok", False: "WRONG"}.get(check.get("ok"), "-")
-        print(f"{mark:5}  {check['check']:10}  {_sentence(check)}".rstrip())
+        print(f"{mark:5}  {check['check']:11}  {_sentence(check)}".rstrip())
     right = "is right" if report["ok"] else "IS WRONG"
     say(f"game {report['game_id']} with {report['events']} events {right}")
 

@@ -3,9 +3,10 @@
     ./abbot rebuild summaries     games, seats and deadlines, from the events of each game
     ./abbot rebuild standings     the players' results, from the feed
 
-The record itself is never changed. `summaries` corrects what is wrong and leaves the rest alone;
-`standings` counts everything again beside the results that are shown, then shows those. The exit
-code is 1 when something could not be corrected.
+Audit first. The record itself is never changed. `summaries` corrects what is wrong and leaves the
+rest alone, and a game that is not, or no longer, what a checkpoint signed of it. `standings` counts
+everything again beside the results that are shown, then shows those. The exit code is 1 when
+something could not be corrected.
 """
 
 from __future__ import annotations

@@ -98,6 +98,10 @@ class Archive:
             if check.ok is not True
         ]
 
+    def signed_of(self, game_id: str) -> Check:
+        """One game by what was signed of it."""
+        return self.checkpoints.check_game(game_id, self.signer.jwks())
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
@@ -321,6 +325,8 @@ def test_a_history_that_was_written_anew_is_found_by_what_was_signed(archive: Ar
     (fault,) = archive.signed()
     table = archive.tables["lobby"]
     assert f"of game {table.game_id} is another one than was signed" in fault.detail
+    assert archive.signed_of(table.game_id).detail == fault.detail
+    assert archive.signed_of(archive.tables["running"].game_id).ok
 
 
 def test_a_move_that_was_written_anew_is_found_by_the_rules(archive: Archive) -> None:
@@ -499,6 +505,7 @@ def test_a_whole_game_that_was_removed_is_named(archive: Archive) -> None:
     faults = archive.signed()
     assert faults
     assert f"game {game_id} is gone" in faults[0].detail
+    assert archive.signed_of(game_id).detail in [each.detail for each in faults]
 
 
 def test_a_game_cut_back_is_named(archive: Archive) -> None:
@@ -508,6 +515,8 @@ def test_a_game_cut_back_is_named(archive: Archive) -> None:
     assert archive.auditor.feed().ok
     details = " ".join(check.detail for check in archive.signed())
     assert f"game {game_id} is cut off before event" in details
+    assert archive.signed_of(game_id).ok is False
+    assert archive.signed_of(game_id).detail in details
 
 
 @pytest.mark.parametrize(
@@ -531,6 +540,9 @@ def test_a_checkpoint_that_was_changed_is_found(archive: Archive, change: str, t
         jwks = {"keys": []}
     (fault,) = (check for check in archive.checkpoints.check(jwks) if check.ok is not True)
     assert told in fault.detail
+    one = archive.checkpoints.check_game(uuid7(), jwks)
+    assert one.ok is False
+    assert told in one.detail
 
 
 def test_a_chain_of_checkpoints_has_no_other_end(archive: Archive) -> None:

@@ -95,7 +95,7 @@ def test_the_first_wrong_event_is_named(house: Scratch, tables: list[Table], run
     assert f"WRONG  game {tables[5].game_id}: rows: event 3: the hash is not" in text
     code, text = run(audit, tables[5].game_id.upper())
     assert code == 1
-    assert "WRONG  rows        event 3" in text
+    assert "WRONG  rows         event 3" in text
     code, text = run(audit, tables[5].game_id, "--json")
     checks = {check["check"]: check for check in json.loads(text)["checks"]}
     assert checks["rows"]["version"] == 3
@@ -111,7 +111,47 @@ def test_a_game_that_is_gone_is_named(house: Scratch, tables: list[Table], run: 
     assert f"game {tables[5].game_id} is gone" in text
     code, text = run(audit, tables[5].game_id)
     assert code == 1
-    assert "there is no game" in text
+    assert f"game {tables[5].game_id} is gone, which had event" in text
+    assert "there is no game" in run(audit, uuid7())[1]
+
+
+def test_one_game_is_held_against_what_was_signed_of_it(
+    house: Scratch, tables: list[Table], run: Run, tmp_path: Path
+) -> None:
+    signed = tables[0].game().version
+    with open_pool(house.app_url, 4) as pool:
+        tables[1].make_move()
+        assert Feed(pool).sequence() != (0, 0)
+        assert Checkpoints(pool).write(Signer(pool, tmp_path / "keys"))
+        unsigned = open_table(Executor(Store(pool))).game_id
+    code, text = run(audit, tables[0].game_id)
+    assert code == 0
+    assert f"ok     checkpoints  event {signed} is the one that checkpoint 1 signed" in text
+    code, text = run(audit, unsigned)
+    assert code == 0
+    assert "-      checkpoints  no checkpoint has signed an event of this game" in text
+    unguard(house)
+    house.execute(
+        "DELETE FROM events WHERE game_id = %s AND version > %s", (tables[0].game_id, signed - 1)
+    )
+    code, text = run(rebuild, "summaries", "--json")
+    report = json.loads(text)
+    assert (code, report["corrected"], report["impossible"]) == (1, 0, 1)
+    cut = f"is cut off before event {signed}, signed as "
+    assert cut in report["corrections"][0]["wrong"][0]
+    assert house.execute("SELECT status FROM games WHERE game_id = %s", (tables[0].game_id,)) == [
+        ("finished",)
+    ]
+    code, text = run(audit, tables[0].game_id)
+    assert code == 1
+    assert f"WRONG  checkpoints  game {tables[0].game_id} {cut}" in text
+    assert "IS WRONG" in text
+    assert run(audit, tables[1].game_id)[0] == 0
+    house.execute("UPDATE checkpoints SET heads = '' WHERE number = 2")
+    assert "checkpoint 2: what was signed is not" in run(audit, tables[0].game_id)[1]
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text('{"keys": []}')
+    assert "not among the trusted" in run(audit, tables[1].game_id, "--jwks", str(jwks))[1]
 
 
 def test_only_named_keys_are_trusted(house: Scratch, run: Run, tmp_path: Path) -> None:
