@@ -11,9 +11,10 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 
 import orjson
+from psycopg import Cursor
 
 from domain.events import Recorded
 from domain.game import Game, differences, evolve, fold, fold_round, new_game
@@ -100,6 +101,13 @@ class StoredGame:
         return list(summaries.wrong_deadlines(self.deadlines, game))
 
 
+class Fed(NamedTuple):
+    """The check of the feed, and how many positions it has."""
+
+    check: Check
+    positions: int
+
+
 Run = Callable[[LiteralString, dict[str, Any]], list[Row]]
 
 
@@ -177,10 +185,10 @@ class Auditor:
             checks.append(_check(TIMERS, stored.wrong_deadlines(game)))
         return Audited(game_id, stored.count, [*checks, *disputes])
 
-    def feed(self) -> Check:
+    def feed(self) -> Fed:
         """Positions without a gap, each game's events in order, and none left out."""
 
-        def look() -> Check:
+        def look() -> Fed:
             with self.database.connection() as connection, connection.transaction():
                 connection.execute(sql.ONE_SNAPSHOT)
                 connection.execute(sql.WITHOUT_LIMIT)
@@ -188,40 +196,46 @@ class Auditor:
                 row = cursor.execute(sql.POSITIONS).fetchone()
                 assert row is not None
                 count, first, last = row
-                if count and (first, last) != (1, count):
-                    hole = cursor.execute(sql.FIRST_HOLE).fetchone()
-                    return Check(FEED, False, f"a position before {hole and hole[0]} is missing")
-                found = cursor.execute(sql.OUT_OF_ORDER).fetchone()
-                if found is not None:
-                    position, game_id, version, earlier = found
-                    return Check(
-                        FEED,
-                        False,
-                        f"position {position} is event {version} of game {game_id}, which follows "
-                        f"its event {earlier}",
-                        version,
-                    )
-                found = cursor.execute(sql.WAITING_OUT_OF_ORDER).fetchone()
-                if found is not None:
-                    game_id, version, events, earlier = found
-                    return Check(
-                        FEED,
-                        False,
-                        f"of game {game_id} {events} events up to {version} wait, which do not "
-                        f"follow those up to {earlier}",
-                    )
-                found = cursor.execute(sql.NOT_FED).fetchone()
-                if found is not None:
-                    game_id, version, fed, waiting = found
-                    return Check(
-                        FEED,
-                        False,
-                        f"game {game_id} has {version} events, {fed} have a position and {waiting} "
-                        "wait for one",
-                    )
-                return Check(FEED, True, f"{count} positions")
+                whole = not count or (first, last) == (1, count)
+                return Fed(_fed(cursor, count, whole=whole), count)
 
         return patiently(look)
+
+
+def _fed(cursor: Cursor[Row], count: int, *, whole: bool) -> Check:
+    """The check of the feed; its positions are `whole` where none between them is missing."""
+    if not whole:
+        hole = cursor.execute(sql.FIRST_HOLE).fetchone()
+        return Check(FEED, False, f"a position before {hole and hole[0]} is missing")
+    found = cursor.execute(sql.OUT_OF_ORDER).fetchone()
+    if found is not None:
+        position, game_id, version, earlier = found
+        return Check(
+            FEED,
+            False,
+            f"position {position} is event {version} of game {game_id}, which follows "
+            f"its event {earlier}",
+            version,
+        )
+    found = cursor.execute(sql.WAITING_OUT_OF_ORDER).fetchone()
+    if found is not None:
+        game_id, version, events, earlier = found
+        return Check(
+            FEED,
+            False,
+            f"of game {game_id} {events} events up to {version} wait, which do not "
+            f"follow those up to {earlier}",
+        )
+    found = cursor.execute(sql.NOT_FED).fetchone()
+    if found is not None:
+        game_id, version, fed, waiting = found
+        return Check(
+            FEED,
+            False,
+            f"of game {game_id} {fed} events have a position and {waiting} wait for one; by its "
+            f"summary there are {version}",
+        )
+    return Check(FEED, True, f"{count} positions")
 
 
 def check_rows(

@@ -9,6 +9,7 @@ only what has happened since the last.
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, pairwise
@@ -82,6 +83,21 @@ class Checkpoint(NamedTuple):
         return hash_of(self.jws)
 
 
+class Kept(NamedTuple):
+    """What somebody keeps of a checkpoint elsewhere, to see later that it is still there."""
+
+    number: int
+    hash: str
+
+    @classmethod
+    def read(cls, text: str) -> Kept:
+        """What `text` says, `number:hash`; ValueError if it does not."""
+        if re.fullmatch(r"[1-9][0-9]{0,17}:[0-9a-fA-F]{64}", text) is None:
+            raise ValueError(f"{text!r} is not of the form NUMBER:HASH, with 64 hex digits")
+        number, _, digest = text.partition(":")
+        return cls(int(number), digest.lower())
+
+
 class Checkpoints:
     """The checkpoints of one database. Raises Unavailable when that is away for a while."""
 
@@ -132,16 +148,15 @@ class Checkpoints:
         number, _, jws, _, _ = self.database.run(sql.NEWEST, {})[0]
         return None if jws is None else f"{number}:{hash_of(jws)}"
 
-    def check(self, jwks: Mapping[str, Any], kept: str | None = None) -> Iterator[Check]:
+    def check(self, jwks: Mapping[str, Any]) -> Iterator[Check]:
         """Check one checkpoint after the other, each against the events that are there, and give
-        the check of each; then, where a `number:hash` was `kept` elsewhere, that it is among them.
+        the check of each.
 
         Where it can only be looked at once an archive is attached again, it could not be checked.
         It ends at the first that is not what was signed; games that are not what they were are told
         of checkpoint by checkpoint.
         """
         before: Checkpoint | None = None
-        found = kept is None
         for checkpoint in self.all():
             fault = _fault(checkpoint, before, jwks)
             if fault is not None:
@@ -152,10 +167,15 @@ class Checkpoints:
                 yield Check(CHECKPOINTS, None, f"{archived} of its games are in the archive")
             else:
                 yield Check(CHECKPOINTS, not faults, "; ".join(faults))
-            found = found or kept == f"{checkpoint.number}:{checkpoint.hash}"
             before = checkpoint
-        if not found:
-            yield Check(CHECKPOINTS, False, f"the checkpoint {kept} is not there")
+
+    def check_kept(self, kept: Kept) -> Check:
+        """Check that a checkpoint is still there of which somebody kept the number and the hash."""
+        after = self.database.run(sql.AFTER, {"number": kept.number - 1, "limit": 1})
+        found = [Checkpoint(*row) for row in after]
+        there = [(each.number, each.hash) for each in found] == [kept]
+        what = "is there" if there else "is not there"
+        return Check(CHECKPOINTS, there, f"the checkpoint {kept.number}:{kept.hash} {what}")
 
     def check_game(self, game_id: str, jwks: Mapping[str, Any]) -> Check:
         """Check one game against the newest head that was signed of it; where there is none, or it

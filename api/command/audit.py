@@ -27,7 +27,7 @@ from api.command.simulation.running import cores
 from api.command.supervisor import Stopping
 from domain.verification import Check
 from eventstore.auditing import Audited, Auditor
-from eventstore.checkpoints import Checkpoints
+from eventstore.checkpoints import Checkpoints, Kept
 from eventstore.errors import Unavailable
 from eventstore.jws import entry
 from eventstore.pool import Pool, open_pool
@@ -66,18 +66,19 @@ def audit(settings: Settings, options: argparse.Namespace) -> bool:
     threshold = settings.prepare_threshold
     url = settings.owner_database_url or settings.database_url
     with open_pool(url, 2, prepare_threshold=threshold, application="abbot-audit") as pool:
-        trusted = _trusted(pool, settings, options.jwks)
+        trusted, kept = _trusted(pool, settings, options.jwks), options.checkpoint
         if options.all:
-            report = everything(
-                pool, url, threshold, options.jobs, trusted, kept=options.checkpoint
-            )
+            report = everything(pool, url, threshold, options.jobs, trusted, kept=kept)
             show = _show_all
         else:
             found = Auditor(pool).game(options.game)
             # After the game: one that goes on may have more events by now, and never fewer.
-            signed = Checkpoints(pool).check_game(options.game, trusted)
-            if found is None and signed.ok is None:
+            checkpoints = Checkpoints(pool)
+            signed = [checkpoints.check_game(options.game, trusted)]
+            if found is None and signed[0].ok is None:
                 raise CommandFailed(f"there is no game {options.game}")
+            if kept is not None:
+                signed.append(checkpoints.check_kept(kept))
             report, show = one(found or Audited(options.game, 0), signed), _show_one
     if options.json:
         print(json.dumps(report, indent=2))
@@ -93,13 +94,13 @@ def of(settings: Settings) -> int:
     return 0 if audit(settings, _parser().parse_args(["--all"])) else 1
 
 
-def one(found: Audited, signed: Check) -> dict[str, Any]:
-    """What is said of one game, and whether it still is what was `signed` of it."""
+def one(found: Audited, signed: list[Check]) -> dict[str, Any]:
+    """What is said of one game; `signed`: the checks against checkpoints."""
     return {
-        "ok": not found.wrong and signed.ok is not False,
+        "ok": not found.wrong and all(check.ok is not False for check in signed),
         "game_id": found.game_id,
         "events": found.events,
-        "checks": [_shown(check) for check in (*found.checks, signed)],
+        "checks": [_shown(check) for check in (*found.checks, *signed)],
     }
 
 
@@ -110,7 +111,7 @@ def everything(
     jobs: int,
     jwks: dict[str, Any],
     *,
-    kept: str | None = None,
+    kept: Kept | None = None,
 ) -> dict[str, Any]:
     """What is said of all games, the feed and the checkpoints."""
     began = time.monotonic()
@@ -129,13 +130,15 @@ def everything(
     feed = auditor.feed()
     signed = 0
     with Progress(checkpoints.count(), "checkpoints") as progress:
-        for check in checkpoints.check(jwks, kept):
+        for check in checkpoints.check(jwks):
             signed += 1
             progress.advance()
             if check.ok is False:
                 wrong.append(_shown(check))
-    if feed.ok is False:
-        wrong.append(_shown(feed))
+    if kept is not None and not (check := checkpoints.check_kept(kept)).ok:
+        wrong.insert(0, _shown(check))
+    if feed.check.ok is False:
+        wrong.insert(0, _shown(feed.check))
     return {
         "ok": not wrong,
         "games": games,
@@ -143,7 +146,7 @@ def everything(
         "wrong_games": wrong_games,
         "faults": len(wrong),
         "wrong": wrong[:SHOWN],
-        "feed": feed.detail,
+        "positions": feed.positions,
         "checkpoints": signed,
         **({} if newest is None else {"newest_checkpoint": newest}),
         "seconds": round(time.monotonic() - began, 1),
@@ -178,8 +181,8 @@ def _show_all(report: dict[str, Any]) -> None:
     if report["faults"] > len(report["wrong"]):
         print(f"… and {report['faults'] - len(report['wrong'])} more")
     summed = (
-        f"{report['games']:,} games with {report['events']:,} events, {report['feed']} of the "
-        f"feed and {report['checkpoints']:,} checkpoints in {report['seconds']} s"
+        f"{report['games']:,} games with {report['events']:,} events, {report['positions']:,} "
+        f"positions of the feed and {report['checkpoints']:,} checkpoints in {report['seconds']} s"
     )
     say(f"all is right: {summed}" if report["ok"] else f"{report['faults']} faults in {summed}")
     if "newest_checkpoint" in report:
@@ -198,6 +201,13 @@ def _game_id(text: str) -> str:
         raise argparse.ArgumentTypeError(f"{text!r} is no id of a game") from None
 
 
+def _kept(text: str) -> Kept:
+    try:
+        return Kept.read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./abbot audit",
@@ -212,7 +222,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--checkpoint",
         metavar="NUMBER:HASH",
-        help="a checkpoint that was kept elsewhere, and must be there with --all",
+        type=_kept,
+        help="a checkpoint that was kept elsewhere, and must be there",
     )
     parser.add_argument(
         "--jwks",

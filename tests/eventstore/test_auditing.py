@@ -25,7 +25,7 @@ from eventstore.auditing import (
     check_loading,
     check_rows,
 )
-from eventstore.checkpoints import Checkpoint, Checkpoints
+from eventstore.checkpoints import Checkpoint, Checkpoints, Kept
 from eventstore.disputes import Disputes, Filing
 from eventstore.errors import Broken
 from eventstore.executor import Executor
@@ -90,13 +90,10 @@ class Archive:
             made.append(checkpoint)
         return made
 
-    def signed(self, kept: str | None = None) -> list[Check]:
+    def signed(self) -> list[Check]:
         """The checkpoints that are not as they were."""
-        return [
-            check
-            for check in self.checkpoints.check(self.signer.jwks(), kept)
-            if check.ok is not True
-        ]
+        checks = self.checkpoints.check(self.signer.jwks())
+        return [check for check in checks if check.ok is not True]
 
     def signed_of(self, game_id: str) -> Check:
         """One game by what was signed of it."""
@@ -149,7 +146,7 @@ def test_what_nobody_touched_is_right(archive: Archive) -> None:
     assert set(archive.auditor.game_ids(page=2)) == {t.game_id for t in archive.tables.values()}
     for name in archive.tables:
         assert archive.game(name).wrong == [], name
-    assert archive.auditor.feed().ok
+    assert archive.auditor.feed().check.ok
     assert archive.signed() == []
     assert archive.checkpoints.count() > 1
     assert archive.auditor.game(uuid7()) is None
@@ -494,13 +491,13 @@ def renumber(archive: Archive) -> None:
 def test_a_whole_game_that_was_removed_is_named(archive: Archive) -> None:
     """Everywhere, and the feed numbered anew: the signed checkpoints tell, and which it was."""
     game_id = remove(archive, "finished", ("events", "seats", "games"))
-    feed = archive.auditor.feed()
+    feed = archive.auditor.feed().check
     assert feed.ok is False
     assert game_id in feed.detail
     remove(archive, "finished", ("feed",))
-    assert archive.auditor.feed().ok is False
+    assert archive.auditor.feed().check.ok is False
     renumber(archive)
-    assert archive.auditor.feed().ok
+    assert archive.auditor.feed().check.ok
     assert [archive.game(name).wrong for name in archive.tables if name != "finished"] == [[]] * 6
     faults = archive.signed()
     assert faults
@@ -512,7 +509,7 @@ def test_a_game_cut_back_is_named(archive: Archive) -> None:
     game_id = remove(archive, "running", ("events", "feed"), after=4)
     archive.execute("UPDATE games SET version = 4 WHERE game_id = %s", game_id)
     renumber(archive)
-    assert archive.auditor.feed().ok
+    assert archive.auditor.feed().check.ok
     details = " ".join(check.detail for check in archive.signed())
     assert f"game {game_id} is cut off before event" in details
     assert archive.signed_of(game_id).ok is False
@@ -547,15 +544,18 @@ def test_a_checkpoint_that_was_changed_is_found(archive: Archive, change: str, t
 
 def test_a_chain_of_checkpoints_has_no_other_end(archive: Archive) -> None:
     """The last ones can be removed unseen, unless one was kept elsewhere."""
-    kept = archive.checkpoints.newest()
-    assert archive.signed(kept) == []
+    newest = archive.checkpoints.newest()
+    assert newest is not None
+    kept = Kept.read(newest)
+    assert archive.checkpoints.check_kept(kept).ok
     archive.execute("DELETE FROM checkpoints WHERE number = (SELECT max(number) FROM checkpoints)")
     assert archive.signed() == []
-    (fault,) = archive.signed(kept)
+    fault = archive.checkpoints.check_kept(kept)
+    assert fault.ok is False
     assert "is not there" in fault.detail
     archive.sign()
     assert archive.signed() == []
-    assert archive.signed(kept)
+    assert archive.checkpoints.check_kept(kept).ok is False
 
 
 def test_nothing_is_signed_that_is_not_there_and_nothing_twice(archive: Archive) -> None:
@@ -581,6 +581,7 @@ def test_nothing_is_signed_that_is_not_there_and_nothing_twice(archive: Archive)
 )
 def test_what_is_wrong_in_the_feed_is_found(archive: Archive, change: str) -> None:
     archive.execute(change)
-    check = archive.auditor.feed()
+    check, positions = archive.auditor.feed()
+    assert positions == archive.execute("SELECT count(*) FROM feed")[0][0]
     assert (check.check, check.ok) == (FEED, False)
     assert check.detail

@@ -81,8 +81,18 @@ def test_all_is_right(house: Scratch, tables: list[Table], run: Run) -> None:
     code, text = run(audit, "--all", "--jobs", "1", "--checkpoint", kept)
     assert code == 0
     assert "all is right: 12 games" in text
-    code, text = run(audit, "--all", "--jobs", "1", "--checkpoint", "1:00")
+    number, _, digest = kept.partition(":")
+    other = f"{number}:{digest[::-1]}"
+    code, text = run(audit, "--all", "--jobs", "1", "--checkpoint", other)
     assert code == 1
+    assert f"WRONG  checkpoints: the checkpoint {other} is not there" in text
+    assert "and 1 checkpoints in" in text
+    code, text = run(audit, tables[3].game_id, "--checkpoint", other)
+    assert code == 1
+    assert f"WRONG  checkpoints  the checkpoint {other} is not there" in text
+    code, text = run(audit, tables[3].game_id, "--checkpoint", kept)
+    assert code == 0
+    assert f"ok     checkpoints  the checkpoint {kept} is there" in text
     code, text = run(audit, tables[3].game_id)
     assert code == 0
     assert "is right" in text
@@ -169,6 +179,33 @@ def test_only_named_keys_are_trusted(house: Scratch, run: Run, tmp_path: Path) -
 @pytest.mark.parametrize("arguments", [(), ("--all", uuid7())])
 def test_one_game_or_all(run: Run, arguments: tuple[str, ...]) -> None:
     assert run(audit, *arguments)[0] == 2
+
+
+@pytest.mark.parametrize("kept", ["abc", "1:00", "0:" + 64 * "a", "1:" + 64 * "g"])
+@pytest.mark.parametrize("which", ["--all", uuid7()])
+def test_a_checkpoint_of_another_form_is_no_argument(
+    which: str, kept: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        audit.main([which, "--checkpoint", kept])
+    assert ended.value.code == 2
+    assert "NUMBER:HASH" in capsys.readouterr().err
+
+
+def test_a_fault_of_the_feed_stands_in_a_line_of_its_own(
+    house: Scratch, tables: list[Table], run: Run
+) -> None:
+    game_id, version = tables[4].game_id, tables[4].game().version
+    ((positions,),) = house.execute("SELECT count(*) FROM feed")
+    house.execute("UPDATE games SET version = version - 1 WHERE game_id = %s", (game_id,))
+    code, text = run(audit, "--all", "--jobs", "1")
+    assert code == 1
+    assert (
+        f"WRONG  feed: of game {game_id} {version} events have a position and 0 wait for one; by "
+        f"its summary there are {version - 1}\n"
+    ) in text
+    assert f"abbot: 2 faults in 12 games with {positions} events, {positions} positions" in text
+    assert "positions of the feed and 1 checkpoints in " in text
 
 
 def test_without_a_database_nothing_is_made(

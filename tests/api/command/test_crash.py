@@ -83,7 +83,7 @@ def test_a_crash_takes_back_nothing_that_a_reader_has_seen(
             for game_id, version in acknowledged.items():
                 assert versions[game_id] >= version
             auditor = Auditor(after.pool)
-            assert auditor.feed().ok
+            assert auditor.feed().check.ok
             for game_id in auditor.game_ids():
                 audited = auditor.game(game_id)
                 assert audited is not None
