@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from eventstore.errors import Unavailable
+from eventstore.figures import HEARTBEATS
 from eventstore.service import BEAT_SECONDS, ServiceTime
 
 from . import metrics
@@ -41,6 +42,7 @@ class Heartbeat:
         try:
             service = self._service()
             service.beat()
+            HEARTBEATS.heard()
             metrics.observe_pool(service.pool)
         except Exception as error:
             if not self._failing:

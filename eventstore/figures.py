@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import psycopg
@@ -13,8 +14,28 @@ from .health import HealthRows
 
 MOVES = Counter("abbot_moves", "Turns played, by whom: player, bot, or the clock.", ["by"])
 
-TOLD_SECONDS = 3.0
-"""So long is the database waited for; a scrape does not wait much longer."""
+TOLD_SECONDS = 1.0
+"""So long is the database waited for in all; a scrape does not wait much longer."""
+
+
+class Heartbeats:
+    """When a process of the API last said that it takes moves, as far as this process knows. It
+    takes a database to ask, and none to go on counting since."""
+
+    def __init__(self) -> None:
+        self._newest: float | None = None
+
+    def heard(self, age: float = 0.0) -> None:
+        """Somebody has said so, `age` seconds ago."""
+        at = time.monotonic() - age
+        self._newest = at if self._newest is None else max(at, self._newest)
+
+    def age(self) -> float | None:
+        """Seconds since then; None if this process knows of none."""
+        return None if self._newest is None else time.monotonic() - self._newest
+
+
+HEARTBEATS = Heartbeats()
 
 
 def told_by_database(rows: HealthRows) -> Iterator[GaugeMetricFamily]:
@@ -23,6 +44,8 @@ def told_by_database(rows: HealthRows) -> Iterator[GaugeMetricFamily]:
         told = rows.told(TOLD_SECONDS)
     except (Unavailable, psycopg.Error):
         yield _gauge("abbot_database_up", "Whether the database answers.", 0)
+        if (age := HEARTBEATS.age()) is not None:
+            yield _heartbeat(age)
         return
     yield _gauge("abbot_database_up", "Whether the database answers.", 1)
     yield _gauge("abbot_overdue_turns", "Turns due and not settled yet.", told.overdue)
@@ -51,11 +74,16 @@ def told_by_database(rows: HealthRows) -> Iterator[GaugeMetricFamily]:
         told.webhooks_late,
     )
     if told.heartbeat_age is not None:
-        yield _gauge(
-            "abbot_heartbeat_age_seconds",
-            "Since a process of the API last said that it takes moves.",
-            told.heartbeat_age,
-        )
+        HEARTBEATS.heard(told.heartbeat_age)
+        yield _heartbeat(told.heartbeat_age)
+
+
+def _heartbeat(age: float) -> GaugeMetricFamily:
+    return _gauge(
+        "abbot_heartbeat_age_seconds",
+        "Since a process of the API last said that it takes moves.",
+        age,
+    )
 
 
 def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:

@@ -85,21 +85,22 @@ class HealthRows:
 
     def readiness(self, seconds: float) -> Readiness:
         """Asked within `seconds`; Unavailable if that is not to be had."""
-        row = self._asked(seconds, sql_health.READINESS, {"alive": ALIVE_SECONDS})
+        until = time.monotonic() + seconds
+        row = self._asked(until, sql_health.READINESS, {"alive": ALIVE_SECONDS})
         return Readiness(serves(row[0]), row[1], row[2])
 
     def told(self, seconds: float) -> Told:
-        """The figures as of now, asked within `seconds` each time; Unavailable as for `readiness`.
+        """The figures as of now, asked within `seconds` in all; Unavailable as for `readiness`.
         Three statements."""
-        now = self._asked(seconds, sql.CLOCK, {})[0]
+        until = time.monotonic() + seconds
+        now = self._asked(until, sql.CLOCK, {})[0]
         parameters = {"now": now, "limit": MOST_COUNTED, "alive": ALIVE_SECONDS}
-        overdue, unclaimed, oldest, *rest = self._asked(seconds, sql_health.TOLD, parameters)
-        webhooks = self._asked(seconds, sql_webhooks.LATE, parameters)
+        overdue, unclaimed, oldest, *rest = self._asked(until, sql_health.TOLD, parameters)
+        webhooks = self._asked(until, sql_webhooks.LATE, parameters)
         return Told(overdue, unclaimed, oldest or 0.0, *rest, *webhooks)
 
-    def _asked(self, seconds: float, statement: LiteralString, parameters: dict[str, Any]) -> Row:
-        """The one row that is asked for, if it comes within `seconds`; Unavailable if not."""
-        until = time.monotonic() + seconds
+    def _asked(self, until: float, statement: LiteralString, parameters: dict[str, Any]) -> Row:
+        """The one row that is asked for, if it comes by `until`; Unavailable if not."""
         while True:
             left = max(0.05, until - time.monotonic())
             try:

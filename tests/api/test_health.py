@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
+import re
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from api import services
+from api.app import create_app
+from api.heartbeat import Heartbeat
 from api.services import Services
 from eventstore.health import ALIVE_SECONDS, HealthRows, code_head
+from eventstore.pool import open_pool
+from eventstore.store import Store
 from migrations import run
 from tests.api.client import Client
 from tests.api.tables import Table
-from tests.databases import Scratch
+from tests.databases import Scratch, scratch_database
+from tests.eventstore.proxies import losing_proxy
+from tests.workers.servers import wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -117,6 +130,50 @@ def test_requests_refusals_and_moves_are_counted(anna: Client, bert: Client) -> 
         assert f"abbot_{name}{{}}" in after
     assert after["abbot_database_up{}"] == 1
     assert "abbot_streams_open{}" in after
+
+
+def test_without_the_database_the_heartbeat_grows_older(tmp_path: Path) -> None:
+    """It hangs, which is a longer wait than where nothing listens."""
+    with (
+        scratch_database() as scratch,
+        losing_proxy(scratch.app_url) as proxy,
+        open_pool(proxy.url, 2) as pool,
+    ):
+        opened = services.over(Store(pool), tmp_path)
+        client = Client(create_app(opened=opened))
+        beating = Heartbeat(lambda: opened.executor.service, 0.05)
+        beating.start()
+        try:
+            age = "abbot_heartbeat_age_seconds{}"
+            wait_for(lambda: age in figures(client), 20, "a heartbeat")
+            told = figures(client)
+            assert told[age] < 1
+            proxy.hang()
+            began = time.monotonic()
+            first = figures(client)
+            assert time.monotonic() - began < 2
+            second = figures(client)
+        finally:
+            beating.stop()
+            proxy.go_on()
+    assert told["abbot_database_up{}"] == 1
+    assert first["abbot_database_up{}"] == second["abbot_database_up{}"] == 0
+    assert 0.9 < first[age] < second[age] - 0.9
+    absent = {name.removesuffix("{}") for name in set(told) - set(second)}
+    page = (ROOT / "docs" / "operate.md").read_text("utf-8")
+    assert absent >= {"abbot_outages", "abbot_worker_nodes", "abbot_feed_unsigned"}
+    assert absent == set(re.findall(r"`(\w+)`°", page))
+
+
+def test_every_figure_is_documented(nobody: Client) -> None:
+    importlib.import_module("workers.figures")
+    page = (ROOT / "docs" / "operate.md").read_text("utf-8")
+    nobody.get("/healthz", expect=200)
+    text = nobody.get("/metrics", expect=200).get_data(as_text=True)
+    types = re.findall(r"^# TYPE (abbot_\w+) (?:gauge|counter|histogram)$", text, re.M)
+    found = {name for name in types if not name.endswith("_created")}
+    assert len(found) > 15
+    assert {name for name in found if f"`{name}`" not in page} == set()
 
 
 def test_overdue_turns_are_counted(scratch: Scratch, anna: Client, bert: Client) -> None:
