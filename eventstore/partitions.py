@@ -12,6 +12,7 @@ from typing import LiteralString, NamedTuple
 
 from psycopg import Connection, errors, sql
 
+from .archives import COLUMNS, Contents, contents, rows_of
 from .errors import StoreError
 from .pool import Row
 
@@ -33,7 +34,7 @@ FROM pg_class e JOIN pg_class c ON c.relnamespace = e.relnamespace
 WHERE e.oid = 'events'::regclass AND c.relkind = 'r'
     AND c.relname ~ '^events_([0-9]{4}_[0-9]{2}|default)$'
 UNION ALL
-SELECT a.partition, false, 0, NULL FROM archives a WHERE to_regclass(a.partition) IS NULL
+SELECT a.partition, false, NULL, NULL FROM archives a WHERE to_regclass(a.partition) IS NULL
 ORDER BY 1
 """
 
@@ -46,6 +47,12 @@ _ATTACHED: LiteralString = """
 SELECT EXISTS (SELECT FROM pg_inherits
     WHERE inhparent = 'events'::regclass AND inhrelid = to_regclass(%(name)s))
 """
+
+_THERE: LiteralString = "SELECT to_regclass(%(name)s) IS NOT NULL"
+
+_NOTED: LiteralString = "SELECT EXISTS (SELECT FROM archives WHERE partition = %(name)s)"
+
+_ROWS: LiteralString = "COPY (SELECT {columns} FROM {name}) TO STDOUT"
 
 _GUARDED: LiteralString = """
 SELECT count(*) FROM pg_trigger WHERE tgrelid = to_regclass(%(name)s) AND tgenabled = 'A'
@@ -71,12 +78,13 @@ class PartitionError(StoreError):
 
 
 class Partition(NamedTuple):
-    """A partition: whether it is part of the record now, its bytes with indexes (0 for one that is
-    kept elsewhere), and about how many events it has, None while the database has no idea."""
+    """A partition: whether it is part of the record now, its bytes with indexes, None where its
+    table is not here but in its archive, and about how many events it has, None while the database
+    has no idea."""
 
     name: str
     attached: bool
-    size: int
+    size: int | None
     events: int | None
 
 
@@ -112,7 +120,7 @@ class Partitions:
         named = {"name": name, "low": low, "high": high}
         with self._owner.transaction():
             if not self._told(_ATTACHED, named):
-                raise PartitionError(f"{name} is not attached")
+                raise PartitionError(self._why_not_attached(name))
             if not over:
                 raise PartitionError(f"{name} is not over yet: games are still opened in it")
             self._lock_timeout()
@@ -136,8 +144,10 @@ class Partitions:
         with self._owner.transaction():
             if self._told(_ATTACHED, named):
                 raise PartitionError(f"{name} is attached already")
-            if not self._told("SELECT to_regclass(%(name)s) IS NOT NULL", named):
-                raise PartitionError(f"there is no table {name}: restore it from its archive first")
+            if not self._told(_THERE, named):
+                raise PartitionError(
+                    f"there is no table {name}: first `./abbot partitions restore` its archive"
+                )
             self._lock_timeout()
             if self._told(_GUARDED, named) != 2:
                 raise PartitionError(f"the triggers that keep {name} as it is are not all there")
@@ -147,6 +157,67 @@ class Partitions:
                 raise PartitionError(f"{name} does not fit into the record") from error
             self._alter("ALTER TABLE {name} ENABLE ALWAYS TRIGGER append_only", name)
             self._owner.execute("DELETE FROM archives WHERE partition = %(name)s", named)
+
+    def expect_detached(self, name: str) -> None:
+        """PartitionError unless `name` is a detached month whose table is here."""
+        self._range(name)
+        named: dict[str, object] = {"name": name}
+        if self._told(_ATTACHED, named):
+            raise PartitionError(f"{name} is part of the record: detach it first")
+        if not self._told(_THERE, named) or not self._told(_NOTED, named):
+            raise PartitionError(self._why_not_attached(name))
+
+    def expect_elsewhere(self, name: str) -> None:
+        """PartitionError unless `name` is a detached month whose table is not here."""
+        self._range(name)
+        named: dict[str, object] = {"name": name}
+        if self._told(_THERE, named):
+            raise PartitionError(f"there is a table {name} already, and it is left alone")
+        if not self._told(_NOTED, named):
+            raise PartitionError(f"{name} was never detached from this database's record")
+
+    def contents(self, name: str) -> Contents:
+        """What a detached month's table holds; all of it is read."""
+        self.expect_detached(name)
+        with self._owner.transaction():
+            return self._contents(name)
+
+    def drop(self, name: str, archived: Contents) -> None:
+        """Drop a detached month's table, if `archived` is just what it holds: PartitionError else.
+
+        The month stays noted as one that is in its archive.
+        """
+        with self._owner.transaction():
+            self.expect_detached(name)
+            self._lock_timeout()
+            self._alter("LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE", name)
+            here = self._contents(name)
+            if here != archived:
+                raise PartitionError(
+                    f"{name} is not dropped: it holds {here.events:,} events, and the "
+                    f"{archived.events:,} in the archive are not the same"
+                )
+            self._alter("DROP TABLE {name}", name)
+
+    def _contents(self, name: str) -> Contents:
+        # As pg_dump writes them, whatever is set for the role.
+        self._owner.execute(
+            "SET LOCAL statement_timeout = 0; SET LOCAL client_encoding = 'UTF8';"
+            "SET LOCAL bytea_output = 'hex'"
+        )
+        copied = sql.SQL(_ROWS).format(
+            name=sql.Identifier(name), columns=sql.SQL(", ").join(map(sql.Identifier, COLUMNS))
+        )
+        with self._owner.cursor() as cursor, cursor.copy(copied) as blocks:
+            return contents(rows_of(bytes(block) for block in blocks))
+
+    def _why_not_attached(self, name: str) -> str:
+        named: dict[str, object] = {"name": name}
+        if not self._told(_NOTED, named):
+            return f"there is no partition {name}"
+        if self._told(_THERE, named):
+            return f"{name} is detached already"
+        return f"{name} is not here: it was detached, and is in its archive"
 
     def _range(self, name: str) -> tuple[object, object, bool]:
         match = _NAME.fullmatch(name)

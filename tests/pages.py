@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 from api.command.environment import ROOT
@@ -16,3 +17,13 @@ def python_code(page: str, name: str) -> dict[str, Any]:
     defined: dict[str, Any] = {}
     exec(block, defined)
     return defined
+
+
+def commands(page: str, section: str) -> list[list[str]]:
+    """The words of each `./abbot` command that a section of a page shows as a line of its own."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    body = text.split(f"## {section}\n", 1)[1].split("\n## ", 1)[0]
+    lines = "".join(re.findall(r"```sh\n(.*?)```", body, re.S)).splitlines()
+    words = [shlex.split(line) for line in lines]
+    assert all(first == "./abbot" for first, *_ in words)
+    return [rest for _, *rest in words]

@@ -41,9 +41,7 @@ COMMANDS = {
     "up": Command("api.command.up", "start everything and keep it running until Ctrl-C"),
     "test": Command("api.command.test", "run the whole test suite (--long: all of it)", True),
     "migrate": Command("api.command.migrate", "bring the database's tables up to date"),
-    "partitions": Command(
-        "api.command.partitions", "the record's months: list, make, detach, attach"
-    ),
+    "partitions": Command("api.command.partitions", "the record's months: make, archive, put back"),
     "demo": Command(
         "api.command.demo",
         "play a match of each game against the running server",

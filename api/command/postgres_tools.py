@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
@@ -58,14 +60,44 @@ def for_restore(server: int, made_by: int) -> Tool:
     return min(fitting, key=lambda tool: (tool.major < server, tool.major))
 
 
+def newest(name: str) -> Tool:
+    """The newest program of that name, which reads what all earlier ones wrote."""
+    found = max(_found(name), key=lambda tool: tool.major, default=None)
+    if found is None:
+        raise CommandFailed(f"there is no {name}. Install PostgreSQL's client programs.")
+    return found
+
+
+@contextlib.contextmanager
+def output(tool: Tool, *arguments: str) -> Iterator[IO[bytes]]:
+    """What the program says while it works on files alone. Raises CommandFailed at the end of the
+    block if it failed."""
+    with tempfile.TemporaryFile() as complaints:
+        with subprocess.Popen(
+            [str(tool.path), *arguments],
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+        ) as process:
+            assert process.stdout is not None
+            try:
+                yield process.stdout
+                process.stdout.read()
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode != 0:
+            complaints.seek(0)
+            raise _failed(tool, complaints.read().decode(errors="replace"))
+
+
 def run(tool: Tool, url: str, *arguments: str) -> None:
     """Run the program against `url`, whose password is on no command line.
 
     Files that it makes can be read by their owner alone. Raises CommandFailed with what it said.
     """
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("PG")
-    } | {"LC_ALL": "C"}
+    environment = _environment()
     rest: dict[str, str] = {}
     for option in Conninfo.parse(url.encode()):
         if option.val is None:
@@ -90,8 +122,18 @@ def run(tool: Tool, url: str, *arguments: str) -> None:
         check=False,
     )
     if done.returncode != 0:
-        tail = "\n".join(f"  {line}" for line in done.stderr.strip().splitlines()[-12:])
-        raise CommandFailed(f"{tool.path.name} failed:\n{tail}")
+        raise _failed(tool, done.stderr)
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of ours names another server than the one that is meant."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    return kept | {"LC_ALL": "C"}
+
+
+def _failed(tool: Tool, complaints: str) -> CommandFailed:
+    tail = "\n".join(f"  {line}" for line in complaints.strip().splitlines()[-12:])
+    return CommandFailed(f"{tool.path.name} failed:\n{tail}")
 
 
 def _found(name: str) -> Iterator[Tool]:
