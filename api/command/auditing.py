@@ -12,6 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
 
+from api.command import database
 from eventstore.auditing import Audited, Auditor
 from eventstore.pool import open_pool
 
@@ -59,6 +60,7 @@ def _open(parent: int, url: str, threshold: int | None) -> None:
     """A process leaves Ctrl-C to the one that started it, and ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    database.quiet()
     pool = open_pool(url, 1, prepare_threshold=threshold, application="abbot-audit")
     _auditors.append(Auditor(pool))
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from types import FrameType
+
+import psycopg
 
 from api.command import running, servers
 from api.command.console import CommandFailed
@@ -15,14 +18,34 @@ from eventstore.errors import Unavailable
 from eventstore.pool import Pool, open_pool
 from eventstore.settings import Settings
 
+UNREACHABLE = "the database cannot be reached"
+
+_OTHERS = (
+    psycopg.errors.UndefinedTable,
+    psycopg.errors.UndefinedColumn,
+    psycopg.errors.UndefinedFunction,
+)
+"""What statements end in where the tables are those of another release."""
+
 
 @contextlib.contextmanager
 def reached(*, make: bool = False) -> Iterator[Settings]:
-    """Settings whose database can be reached while the block runs.
+    """Settings whose database is there, with our tables, while the block runs.
 
-    Where no URL is set and no `abbot up` runs, the embedded server is started for the occasion;
-    one that has no data yet only with `make`. Raises CommandFailed and Stopping.
+    Where no URL is set and no `abbot up` runs, the embedded server is started for the occasion.
+    With `make` the database may have no tables yet, and the embedded one no data. Raises
+    CommandFailed and Stopping.
     """
+    with _found(make=make) as settings:
+        if make:
+            yield settings
+            return
+        with _ours(settings.owner_database_url):
+            yield settings
+
+
+@contextlib.contextmanager
+def _found(*, make: bool) -> Iterator[Settings]:
     settings = servers.read_settings()
     if not settings.database_url:
         running.apply(settings.data_dir)
@@ -52,15 +75,43 @@ def reached(*, make: bool = False) -> Iterator[Settings]:
 @contextlib.contextmanager
 def connected(application: str) -> Iterator[tuple[Settings, Pool]]:
     """A connection to the database that is named or of a running `up`, and its settings. Raises
-    CommandFailed where there is none, and when it cannot be reached."""
+    CommandFailed where there is none, when it cannot be reached, and without our tables."""
     settings = servers.read_settings()
     if not settings.database_url:
         raise CommandFailed("no database: start `./abbot up`, or set ABBOT_DATABASE_URL.")
     try:
-        with open_pool(settings.database_url, 1, application=application) as pool:
+        with (
+            _ours(settings.database_url),
+            open_pool(settings.database_url, 1, application=application) as pool,
+        ):
             yield settings, pool
     except Unavailable:
-        raise CommandFailed("the database cannot be reached") from None
+        raise CommandFailed(UNREACHABLE) from None
+
+
+def quiet() -> None:
+    """Commands say themselves that the database is away: a pool need not for each try."""
+    logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+
+
+@contextlib.contextmanager
+def _ours(url: str) -> Iterator[None]:
+    """The block runs on a database that can be reached and has our tables: CommandFailed else."""
+    quiet()
+    try:
+        with psycopg.connect(url, connect_timeout=10) as connection:
+            told = connection.execute("SELECT to_regclass('events') IS NULL").fetchone()
+    except psycopg.OperationalError:
+        raise CommandFailed(UNREACHABLE) from None
+    if told == (True,):
+        raise CommandFailed("the database has none of our tables yet: `./abbot migrate` makes them")
+    try:
+        yield
+    except _OTHERS:
+        raise CommandFailed(
+            "the database's tables are those of another release: `./abbot migrate` brings them up "
+            "to date"
+        ) from None
 
 
 @contextlib.contextmanager

@@ -1,0 +1,127 @@
+"""Commands on a database that is away, that is empty, or whose tables are not this release's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from eventstore.ids import uuid7
+from eventstore.settings import ROOT
+from tests.databases import Scratch, scratch_database
+
+COMMANDS = [
+    ("audit", "--all"),
+    ("audit", uuid7()),
+    ("keys",),
+    ("keys", "rotate"),
+    ("app", "list"),
+    ("app", "create", "Somebody"),
+    ("grant", uuid7(), "audit"),
+    ("rebuild", "summaries"),
+    ("rebuild", "standings"),
+    ("backup", "{folder}/saved"),
+    ("partitions",),
+    ("partitions", "make"),
+    ("partitions", "detach", "events_2025_01"),
+    ("partitions", "archive", "events_2025_01", "{folder}/file"),
+]
+"""All that work on tables which must be there."""
+
+COMMAND = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+
+
+@pytest.fixture(scope="module")
+def empty() -> Iterator[Scratch]:
+    """A database of ours without our tables."""
+    with scratch_database(migrated=False) as scratch:
+        yield scratch
+
+
+@pytest.fixture(autouse=True)
+def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ABBOT_DATA", str(tmp_path / "data"))
+
+
+def use(monkeypatch: pytest.MonkeyPatch, scratch: Scratch) -> None:
+    monkeypatch.setenv("ABBOT_DATABASE_URL", scratch.app_url)
+    monkeypatch.setenv("ABBOT_OWNER_DATABASE_URL", scratch.owner_url)
+
+
+def call(command: tuple[str, ...], folder: Path) -> int:
+    name, *arguments = (word.format(folder=folder) for word in command)
+    code: int = import_module(f"api.command.{name}").main(arguments)
+    return code
+
+
+@COMMAND
+def test_without_tables(
+    empty: Scratch,
+    command: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    use(monkeypatch, empty)
+    assert call(command, tmp_path) == 1
+    told = "abbot: the database has none of our tables yet: `./abbot migrate` makes them\n"
+    assert capsys.readouterr().err == told
+    assert not (tmp_path / "saved").exists()
+
+
+def test_with_tables_of_another_release(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with scratch_database() as scratch:
+        use(monkeypatch, scratch)
+        scratch.execute("DROP TABLE archives, app_keys CASCADE")
+        for command in (("partitions",), ("app", "list")):
+            assert call(command, tmp_path) == 1
+            (line,) = capsys.readouterr().err.splitlines()
+            assert "another release: `./abbot migrate`" in line
+
+
+@COMMAND
+def test_away(
+    scratch: Scratch,
+    command: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    use(monkeypatch, scratch)
+    for name in ("ABBOT_DATABASE_URL", "ABBOT_OWNER_DATABASE_URL"):
+        monkeypatch.setenv(name, scratch.owner_url.replace("port=", "port=1"))
+    assert call(command, tmp_path) == 1
+    assert capfd.readouterr().err == "abbot: the database cannot be reached\n"
+
+
+def test_one_line_of_a_database_that_goes_away() -> None:
+    """In a process of its own: here pytest takes what is logged."""
+    script = """
+from api.command import database
+from eventstore.errors import Unavailable
+from eventstore.database import Database
+from eventstore.pool import open_pool
+
+database.quiet()
+with open_pool("host=127.0.0.1 port=1", 1, timeout=1.5) as pool:
+    try:
+        Database(pool).once("SELECT 1", {})
+    except Unavailable:
+        print("away")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("away\n", "")
