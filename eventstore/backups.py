@@ -54,6 +54,18 @@ def is_empty(url: str) -> bool:
         return connection.execute(sql.RELATIONS).fetchone() == (0,)
 
 
+def may_create(url: str) -> bool:
+    """Whether the role may make tables."""
+    with psycopg.connect(url, connect_timeout=10) as connection:
+        return connection.execute(sql.MAY_CREATE).fetchone() == (True,)
+
+
+def webhook_keys(url: str) -> set[str]:
+    """The ids of the keys that webhooks' secrets are sealed with."""
+    with psycopg.connect(url, connect_timeout=10) as connection:
+        return {str(key_id) for (key_id,) in connection.execute(sql.WEBHOOK_KEYS)}
+
+
 def analyze(url: str) -> None:
     """Have the planner know the tables, as a dump does not hold what it knew."""
     with psycopg.connect(url, connect_timeout=10, autocommit=True) as connection:

@@ -34,8 +34,8 @@ class Settings:
     """PostgreSQL (15 or later) as the application role; empty only while the launcher has not
     started its own server yet."""
     owner_database_url: str = field(repr=False)
-    """The same database as the role that owns it; only migrations use it. `database_url` where
-    no owner is given."""
+    """The same database as the role that owns it: for migrations, backups and what else takes all
+    of its tables. `database_url` where no owner is given."""
     broker_url: str = field(repr=False)
     """Celery's broker (``redis://`` or ``amqp://``). Empty where there is none: the API never
     needs one."""

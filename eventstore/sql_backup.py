@@ -21,3 +21,7 @@ SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
     AND c.relkind IN ('r', 'p', 'v', 'm')
 """
+
+MAY_CREATE: LiteralString = "SELECT has_schema_privilege(current_schema(), 'CREATE')"
+
+WEBHOOK_KEYS: LiteralString = "SELECT DISTINCT key_id FROM webhooks"

@@ -2,7 +2,8 @@
 
 Games may go on meanwhile: the dump, made by pg_dump, is of one instant. DIR must not exist yet, or
 be empty; only its owner can read what is in it, as that holds the running games' secrets. The
-signing keys are not in it: keep their folder as well. An audit of everything follows.
+signing keys and the key of webhooks are not in it: keep their folder as well. Takes the role that
+owns the tables. An audit of everything follows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import psycopg
 from api.command import audit, database, postgres_tools
 from api.command.console import CommandFailed, complain, say
 from api.command.supervisor import Stopping
-from eventstore import backups
+from eventstore import backups, sealing
 from eventstore.errors import Unavailable
 from eventstore.settings import Settings, SettingsError
 from migrations import run
@@ -40,13 +41,16 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--no-audit", action="store_true", help="leave the audit out")
     options = parser.parse_args(argv)
     try:
-        with database.reached() as settings:
+        with database.reached(owner=True) as settings:
             manifest = backup(settings, options.folder)
             say(
                 f"{manifest['content']['games']:,} games with {manifest['content']['events']:,} "
                 f"events are in {options.folder / DUMP} ({manifest['bytes']:,} bytes)"
             )
-            say(f"the signing keys are not: keep {settings.signing_keys} as well, elsewhere")
+            say(
+                "not in it are the signing keys and the key of webhooks "
+                f"({sealing.FILE}): keep {settings.signing_keys} as well, elsewhere"
+            )
             return 0 if options.no_audit else audit.of(settings)
     except Stopping:
         return 130

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from types import FrameType
+from typing import LiteralString
 
 import psycopg
 
@@ -20,6 +21,15 @@ from eventstore.settings import Settings
 
 UNREACHABLE = "the database cannot be reached"
 
+OWNERS = "this takes ABBOT_OWNER_DATABASE_URL, with the role that owns the tables"
+"""What is said where a role may not do what a command needs."""
+
+_LOOK: LiteralString = """
+SELECT to_regclass('events') IS NULL, coalesce((SELECT pg_has_role(relowner, 'USAGE')
+    FROM pg_class WHERE oid = to_regclass('events')), false),
+    pg_has_role('pg_read_all_data', 'USAGE')
+"""
+
 _OTHERS = (
     psycopg.errors.UndefinedTable,
     psycopg.errors.UndefinedColumn,
@@ -29,18 +39,18 @@ _OTHERS = (
 
 
 @contextlib.contextmanager
-def reached(*, make: bool = False) -> Iterator[Settings]:
+def reached(*, make: bool = False, owner: bool = False) -> Iterator[Settings]:
     """Settings whose database is there, with our tables, while the block runs.
 
     Where no URL is set and no `abbot up` runs, the embedded server is started for the occasion.
-    With `make` the database may have no tables yet, and the embedded one no data. Raises
-    CommandFailed and Stopping.
+    With `make` the database may have no tables yet, and the embedded one no data; with `owner` all
+    tables can be read, as by their owner. Raises CommandFailed and Stopping.
     """
     with _found(make=make) as settings:
         if make:
             yield settings
             return
-        with _ours(settings.owner_database_url):
+        with _ours(settings.owner_database_url, owner=owner):
             yield settings
 
 
@@ -95,16 +105,21 @@ def quiet() -> None:
 
 
 @contextlib.contextmanager
-def _ours(url: str) -> Iterator[None]:
-    """The block runs on a database that can be reached and has our tables: CommandFailed else."""
+def _ours(url: str, *, owner: bool = False) -> Iterator[None]:
+    """The block runs on a database that can be reached and has our tables, with `owner` as a role
+    that may read all of them: CommandFailed else."""
     quiet()
     try:
         with psycopg.connect(url, connect_timeout=10) as connection:
-            told = connection.execute("SELECT to_regclass('events') IS NULL").fetchone()
+            row = connection.execute(_LOOK).fetchone()
     except psycopg.OperationalError:
         raise CommandFailed(UNREACHABLE) from None
-    if told == (True,):
+    assert row is not None
+    missing, owns, reads = row
+    if missing:
         raise CommandFailed("the database has none of our tables yet: `./abbot migrate` makes them")
+    if owner and not (owns or reads):
+        raise CommandFailed(OWNERS)
     try:
         yield
     except _OTHERS:

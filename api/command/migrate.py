@@ -11,6 +11,7 @@ import os
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy.exc import ProgrammingError
 
 from api.command import database, servers
 from api.command.console import CommandFailed, complain, say
@@ -23,8 +24,8 @@ def main(argv: list[str]) -> int:
     argparse.ArgumentParser(prog="./abbot migrate", description=__doc__).parse_args(argv)
     try:
         with database.reached(make=True) as settings:
-            servers.warn_of_one_role(settings)
             upgrade(settings.owner_database_url, settings.database_url)
+            servers.warn_of_one_role(settings)
     except Stopping:
         return 130
     except CommandFailed as error:
@@ -43,5 +44,9 @@ def upgrade(owner_url: str, application_url: str) -> None:
     except run.MigrationError as error:
         raise CommandFailed(str(error)) from None
     except psycopg.OperationalError as error:
-        raise CommandFailed(f"the database cannot be reached: {error}") from None
+        raise CommandFailed(f"{database.UNREACHABLE}: {error}") from None
+    except (psycopg.errors.InsufficientPrivilege, ProgrammingError) as error:
+        if not isinstance(getattr(error, "orig", error), psycopg.errors.InsufficientPrivilege):
+            raise
+        raise CommandFailed(database.OWNERS) from None
     say("the database's tables are up to date")

@@ -8,8 +8,8 @@
     ./abbot partitions restore FILE                bring the table back
     ./abbot partitions attach events_2026_01       make it part of the record again
 
-A detached month is a table of its own, and stays so in its archive. Needs the role that owns the
-tables.
+A detached month is a table of its own, and stays so in its archive. Takes the
+role that owns the tables.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ from api.command.console import CommandFailed, complain, say
 from api.command.supervisor import Stopping
 from eventstore.partitions import MONTHS_AHEAD, Partition, PartitionError, Partitions
 
+ALTERING = ("detach", "archive", "drop", "restore", "attach")
+"""What only the role that owns the tables can do."""
+
 
 def main(argv: list[str]) -> int:
     """Run the command; its exit code."""
     options = _parser().parse_args(argv)
     try:
         with (
-            database.reached() as settings,
+            database.reached(owner=options.action in ALTERING) as settings,
             psycopg.connect(
                 settings.owner_database_url, autocommit=True, connect_timeout=10
             ) as owner,
@@ -42,7 +45,7 @@ def main(argv: list[str]) -> int:
         complain(str(error))
         return 1
     except psycopg.errors.InsufficientPrivilege:
-        complain("ABBOT_OWNER_DATABASE_URL must name the role that owns the tables")
+        complain(database.OWNERS)
         return 1
     except psycopg.Error as error:
         complain(f"the database cannot do that now: {error.sqlstate or 'it cannot be reached'}")

@@ -31,12 +31,16 @@ class Tool(NamedTuple):
 
 
 def for_dump(server: int) -> Tool:
-    """The pg_dump for a server of the major version `server`: of that one or the next later."""
-    fitting = [tool for tool in _found("pg_dump") if tool.major >= server]
+    """The pg_dump for a server of the major version `server`, which can take the dump back: of that
+    one or the next later."""
+    fitting = [
+        tool for tool in _found("pg_dump") if tool.major >= server and _works_with(tool, server)
+    ]
     if not fitting:
         raise CommandFailed(
-            f"the server is PostgreSQL {server}, and there is no pg_dump of that release or a "
-            "later one. Install its client programs, or put them on PATH."
+            f"the server is PostgreSQL {server}, and there is no pg_dump whose dumps can be "
+            f"restored into it. Install the client programs of PostgreSQL {server}, or put them on "
+            "PATH."
         )
     return min(fitting, key=lambda tool: tool.major)
 
@@ -45,19 +49,26 @@ def for_restore(server: int, made_by: int) -> Tool:
     """The pg_restore that reads what pg_dump of the major version `made_by` wrote, and that a
     server of the version `server` understands."""
     fitting = [
-        tool
-        for tool in _found("pg_restore")
-        if tool.major >= made_by
-        and (tool.major < _TRANSACTION_TIMEOUT or server >= _TRANSACTION_TIMEOUT)
+        tool for tool in _found("pg_restore") if tool.major >= made_by and _works_with(tool, server)
     ]
     if not fitting:
-        least = max(made_by, server)
+        told = f"the dump was made by pg_dump {made_by} and the server is PostgreSQL {server}: "
+        if made_by >= _TRANSACTION_TIMEOUT > server:
+            raise CommandFailed(
+                f"{told}no pg_restore reads the one and works with the other. Restore to a server "
+                f"of PostgreSQL {_TRANSACTION_TIMEOUT} or later, best {made_by} or later."
+            )
         raise CommandFailed(
-            f"the backup was made by pg_dump {made_by} and the server is PostgreSQL {server}: "
-            "there is no pg_restore for both. Install the client programs of PostgreSQL "
-            f"{least}, or restore to a newer server."
+            f"{told}there is no pg_restore for both. Install the client programs of PostgreSQL "
+            f"{max(made_by, server)}, or put them on PATH."
         )
     return min(fitting, key=lambda tool: (tool.major < server, tool.major))
+
+
+def _works_with(tool: Tool, server: int) -> bool:
+    """Whether a server takes what that pg_restore, or the pg_restore for that pg_dump, begins
+    with."""
+    return tool.major < _TRANSACTION_TIMEOUT or server >= _TRANSACTION_TIMEOUT
 
 
 def newest(name: str) -> Tool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from api.command import audit, database, migrate, postgres_tools
 from api.command.backup import DUMP, MANIFEST, digest
 from api.command.console import CommandFailed, complain, say
 from api.command.supervisor import Stopping
-from eventstore import backups
+from eventstore import backups, sealing
 from eventstore.errors import Unavailable
 from eventstore.settings import Settings, SettingsError
 from eventstore.signing import KeyFolder
@@ -40,11 +41,8 @@ def main(argv: list[str]) -> int:
         with database.reached(make=True) as settings:
             restore(settings, options.folder, manifest)
             code = 0 if options.no_audit else audit.of(settings)
-            if not KeyFolder(settings.signing_keys).can_sign():
-                say(
-                    f"no signing keys in {settings.signing_keys}: copy the kept ones there before "
-                    "`up`, or a new key signs that nobody has yet"
-                )
+            for missing in _missing_keys(settings):
+                say(missing)
             return code
     except Stopping:
         return 130
@@ -79,6 +77,8 @@ def restore(settings: Settings, folder: Path, manifest: dict[str, Any]) -> None:
             "the database is not empty, and is left alone. Restore into a new one: name another "
             "folder with ABBOT_DATA, or an empty database with ABBOT_OWNER_DATABASE_URL."
         )
+    if not backups.may_create(url):
+        raise CommandFailed(database.OWNERS)
     tool = postgres_tools.for_restore(backups.server_version(url), manifest["pg_dump"])
     say("restoring")
     postgres_tools.run(
@@ -100,3 +100,20 @@ def restore(settings: Settings, folder: Path, manifest: dict[str, Any]) -> None:
         f"{restored.games:,} games with {restored.events:,} events are back; the feed goes on "
         f"after position {restored.position:,}"
     )
+
+
+def _missing_keys(settings: Settings) -> Iterator[str]:
+    """What is to be done about keys that were kept beside the backup and are not there yet."""
+    folder = settings.signing_keys
+    sealed_with = backups.webhook_keys(settings.owner_database_url)
+    there = (folder / sealing.FILE).exists()
+    if sealed_with and not (there and sealing.Sealer(folder).key_id in sealed_with):
+        yield (
+            f"the {sealing.FILE} that webhooks' secrets are sealed with is not in {folder}: copy "
+            "the kept one there before `up`, or their owners have to make new secrets"
+        )
+    if not KeyFolder(folder).can_sign():
+        yield (
+            f"no signing keys in {folder}: copy the kept ones there before `up`, or a new key "
+            "signs that nobody has yet"
+        )

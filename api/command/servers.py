@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import LiteralString
+
+import psycopg
 
 from api.command import credentials, embedded_postgres, embedded_valkey, processes
 from api.command.console import CommandFailed, complain
@@ -18,6 +21,10 @@ STOPS: dict[str, processes.Escalation] = {
     "valkey": embedded_valkey.STOP,
     "postgres": embedded_postgres.STOP,
 }
+
+_OWNS: LiteralString = """
+SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('events')
+"""
 
 
 class Servers:
@@ -91,10 +98,15 @@ def _check_owner(data: Path) -> None:
 
 
 def warn_of_one_role(settings: Settings) -> None:
-    """Say so where the application has the owner's rights on the database."""
-    if settings.database_url and settings.owner_database_url == settings.database_url:
+    """Say so where the application has the owner's rights on the tables."""
+    try:
+        with psycopg.connect(settings.database_url, connect_timeout=10) as connection:
+            owns = connection.execute(_OWNS).fetchone()
+    except psycopg.Error:
+        return  # Whoever starts the application hears of it.
+    if owns == (True,):
         complain(
-            "ABBOT_OWNER_DATABASE_URL is not set, so migrations and the application use the same "
-            "role, which may then do anything to the record. Give the application a role of its "
-            "own."
+            "the role of ABBOT_DATABASE_URL has the rights of the tables' owner, so the "
+            "application may do anything to the record. Give it a role of its own, and name the "
+            "owner's in ABBOT_OWNER_DATABASE_URL."
         )

@@ -59,6 +59,7 @@ def _run(supervisor: Supervisor, settings: Settings) -> None:
     _check_port(settings)
     settings = _start_database(supervisor, settings)
     _migrate(supervisor, settings)
+    servers.warn_of_one_role(settings)
     settings = _start_broker(supervisor, settings)
     worker, api = _worker(supervisor, settings), _api(settings)
     supervisor.launch(worker)
@@ -103,7 +104,6 @@ def _check_port(settings: Settings) -> None:
 def _start_database(supervisor: Supervisor, settings: Settings) -> Settings:
     if settings.database_url:
         say("using the database of ABBOT_DATABASE_URL")
-        servers.warn_of_one_role(settings)
         return settings
     clients = (settings.api_workers + settings.worker_concurrency + 2) * settings.database_pool
     postgres = servers.Servers(settings.data_dir, supervisor).start_postgres(

@@ -14,12 +14,16 @@ import pytest
 
 from api.command import backup, migrate, postgres_tools, restore
 from api.command.console import CommandFailed
+from eventstore import backups
 from eventstore.checkpoints import Checkpoints
 from eventstore.executor import Executor
+from eventstore.players import Players
 from eventstore.pool import open_pool
+from eventstore.sealing import Sealer
 from eventstore.settings import Settings
 from eventstore.signing import KeyFolder, Signer
 from eventstore.store import Store
+from eventstore.webhooks import Owner, Webhooks
 from tests.api.command.houses import enterable, house
 from tests.databases import Scratch, scratch_database
 from tests.eventstore.feeds import check
@@ -160,6 +164,96 @@ def test_servers_of_ones_own_and_other_roles(
             assert connection.execute("SHOW statement_timeout").fetchone() == ("15s",)
 
 
+def test_the_keys_that_must_be_kept_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of webhooks matter where there are webhooks."""
+    kept, elsewhere, saved = folder / "kept", folder / "elsewhere", folder / "saved"
+    monkeypatch.setenv("ABBOT_SIGNING_KEYS", str(kept))
+    KeyFolder(kept).current()
+    with bare() as old:
+        use(monkeypatch, old)
+        migrate.upgrade(old.owner_url, old.app_url)
+        assert backup.main([str(folder / "before"), "--no-audit"]) == 0
+        said = capsys.readouterr().out
+        assert "the signing keys and the key of webhooks (webhooks.key)" in said
+        assert f"keep {kept} as well" in said
+        with open_pool(old.app_url, 1) as pool:
+            owner = Owner("player", Players(pool).register("Ada", bytes(32), ["play"]).player_id)
+            assert Webhooks(pool, Sealer(kept)).add(owner, "https://example.com/", ["game.over"])
+        assert backup.main([str(saved), "--no-audit"]) == 0
+    capsys.readouterr()
+    for source, keys, about in (
+        (folder / "before", kept, ()),
+        (saved, kept, ()),
+        (saved, elsewhere, ("webhooks.key", "no signing keys")),
+    ):
+        monkeypatch.setenv("ABBOT_SIGNING_KEYS", str(keys))
+        with bare() as new:
+            use(monkeypatch, new)
+            assert restore.main([str(source), "--no-audit"]) == 0
+        said = capsys.readouterr().out
+        for each in ("webhooks.key", "no signing keys"):
+            assert (each in said) == (each in about), said
+    assert not elsewhere.exists()
+    KeyFolder(elsewhere).current()
+    assert Sealer(elsewhere).key_id
+    with bare() as new:
+        use(monkeypatch, new)
+        assert restore.main([str(saved), "--no-audit"]) == 0
+    assert "webhooks.key that webhooks' secrets are sealed with" in capsys.readouterr().out
+
+
+def test_with_the_applications_role_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it takes is said before any program of PostgreSQL complains."""
+    monkeypatch.setenv("ABBOT_DATA", str(folder / "data"))
+    told = "abbot: this takes ABBOT_OWNER_DATABASE_URL, with the role that owns the tables\n"
+    saved = folder / "saved"
+    with bare() as old:
+        use(monkeypatch, old)
+        monkeypatch.delenv("ABBOT_OWNER_DATABASE_URL")
+        assert migrate.main([]) == 1
+        assert capsys.readouterr().err == told
+        migrate.upgrade(old.owner_url, old.app_url)
+        assert backup.main([str(folder / "none")]) == 1
+        assert capsys.readouterr().err == told
+        assert not (folder / "none").exists()
+        old.execute(f"GRANT pg_read_all_data TO {old.app_role}")
+        assert backup.main([str(folder / "reader"), "--no-audit"]) == 0
+        use(monkeypatch, old)
+        assert backup.main([str(saved), "--no-audit"]) == 0
+    capsys.readouterr()
+    with bare() as new:
+        use(monkeypatch, new)
+        monkeypatch.delenv("ABBOT_OWNER_DATABASE_URL")
+        assert restore.main([str(saved)]) == 1
+        assert capsys.readouterr().err == told
+        assert backups.is_empty(new.owner_url)
+
+
+def test_the_warning_of_one_role_is_true(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ABBOT_DATA", str(folder / "data"))
+    warning = "may do anything to the record"
+    with bare() as house:
+        use(monkeypatch, house)
+        assert migrate.main([]) == 0
+        assert warning not in capsys.readouterr().err
+        monkeypatch.delenv("ABBOT_OWNER_DATABASE_URL")
+        assert migrate.main([]) == 0, "there is nothing to do"
+        assert capsys.readouterr().err == ""
+        monkeypatch.setenv("ABBOT_DATABASE_URL", house.owner_url)
+        assert migrate.main([]) == 0
+        assert warning in capsys.readouterr().err
+        use(monkeypatch, house)
+        house.execute(f"GRANT {house.owner_role} TO {house.app_role}")
+        assert migrate.main([]) == 0
+        assert warning in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"sha256": "", "pg_dump": "x", "content": {}}'])
 def test_what_is_no_backup_is_not_restored(folder: Path, text: str) -> None:
     with pytest.raises(CommandFailed):
@@ -174,13 +268,41 @@ def test_a_program_that_fits_is_chosen_or_asked_for(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(postgres_tools, "_found", lambda name: iter(there))
     assert postgres_tools.for_dump(15).major == 15
     assert postgres_tools.for_dump(17).major == 18
-    with pytest.raises(CommandFailed, match="no pg_dump"):
+    with pytest.raises(CommandFailed, match="client programs of PostgreSQL 19,"):
         postgres_tools.for_dump(19)
     assert postgres_tools.for_restore(15, made_by=15).major == 15
     assert postgres_tools.for_restore(16, made_by=15).major == 16
     assert postgres_tools.for_restore(18, made_by=15).major == 18
-    with pytest.raises(CommandFailed, match="no pg_restore"):
-        postgres_tools.for_restore(15, made_by=18)
+    # Never could: whoever has all programs there are is told to take another server.
+    for made_by, server in ((18, 15), (17, 16)):
+        with pytest.raises(CommandFailed, match="of PostgreSQL 17 or later") as caught:
+            postgres_tools.for_restore(server, made_by=made_by)
+        assert "Install" not in str(caught.value)
+    there.remove(postgres_tools.Tool(Path("/16"), 16))
+    with pytest.raises(CommandFailed, match="client programs of PostgreSQL 16,"):
+        postgres_tools.for_restore(15, made_by=16)
+    there.remove(postgres_tools.Tool(Path("/15"), 15))
+    # What 18 wrote would not get into the server that it is of.
+    with pytest.raises(CommandFailed, match="client programs of PostgreSQL 15,"):
+        postgres_tools.for_dump(15)
+    there.clear()
+    with pytest.raises(CommandFailed, match="client programs of PostgreSQL 18,"):
+        postgres_tools.for_restore(18, made_by=17)
+
+
+def test_what_a_later_pg_dump_wrote_is_not_for_an_early_server(folder: Path) -> None:
+    """With the newest programs: what is said of PostgreSQL 17 and later is so."""
+    newest = postgres_tools.newest("pg_dump")
+    with bare() as old, bare() as new:
+        server = backups.server_version(old.owner_url)
+        if newest.major < 17 or server >= 17:
+            pytest.skip("takes programs of PostgreSQL 17 and a server before that")
+        dump = folder / "dump"
+        postgres_tools.run(newest, old.owner_url, "--format=custom", f"--file={dump}")
+        restores = {tool.major: tool for tool in postgres_tools._found("pg_restore")}
+        for tool in restores.values():
+            with pytest.raises(CommandFailed, match=r"transaction_timeout|unsupported version"):
+                postgres_tools.run(tool, new.owner_url, "--exit-on-error", str(dump))
 
 
 def test_no_password_is_on_a_command_line(tmp_path: Path) -> None:

@@ -79,9 +79,9 @@ def test_what_cannot_be_done(run: Run, action: str) -> None:
 
 def test_it_takes_the_owner(run: Run, scratch: Scratch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ABBOT_OWNER_DATABASE_URL", scratch.app_url)
-    code, text = run("attach", "events_2001_01")
-    assert code == 1
-    assert "events_2001_01" in text
+    for arguments in (("attach", "events_2001_01"), ("archive", "events_2001_01", "file")):
+        code, text = run(*arguments)
+        assert (code, "takes ABBOT_OWNER_DATABASE_URL" in text) == (1, True)
     monkeypatch.setenv("ABBOT_OWNER_DATABASE_URL", scratch.app_url.replace("port=", "port=1"))
     code, text = run()
     assert code == 1
