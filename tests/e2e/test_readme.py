@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -28,18 +29,31 @@ def blocks(section: str) -> list[str]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the README's commands use curl")
-def test_the_first_game_as_written(installation: Installation) -> None:
-    (script,) = blocks("A first game")
+def test_the_first_game_as_written(installation: Installation, tmp_path: Path) -> None:
+    script, proof = blocks("A first game")
+    resigned = 'call -X POST "$API/games/$GAME/resign" >/dev/null'
+    abbot = tmp_path / "abbot"
+    abbot.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m api.command "$@"\n')
+    abbot.chmod(0o755)
     done = subprocess.run(
-        ["sh", "-eu", "-c", script],
-        env=os.environ | {"ABBOT_PORT": str(urlsplit(installation.api.url).port)},
+        ["sh", "-eu", "-c", "\n".join((script, resigned, "echo END", "turn", proof))],
+        env=os.environ
+        | {
+            "ABBOT_PORT": str(urlsplit(installation.api.url).port),
+            "PYTHONPATH": str(README.parent),
+        },
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    told, end = done.stdout.split("END\n")
+    over, *verified = end.splitlines()
+    assert over == "finished"
+    assert verified[-1] == "Everything is right."
+    lines = [json.loads(line) for line in told.splitlines()]
     *versions, signed = [line["version"] for line in lines if "version" in line]
     assert versions == list(range(1, signed + 1))
     assert {"game.created", "game.started", "round.dealt"} <= {
