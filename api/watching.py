@@ -334,6 +334,10 @@ class Watcher:
                 if self._away_since is not None and now < next_games:
                     pause = next_games - now
                     continue
+                # First, so that nothing that goes wrong with games keeps a stream open.
+                if now >= next_check:
+                    self._check_guards()
+                    next_check = _next(now, self._check_seconds)
                 self._look_at_games(everything=now >= next_games)
                 if now >= next_games:
                     next_games = _next(now, TICK_SECONDS)
@@ -343,9 +347,6 @@ class Watcher:
                 self._look_at_turns(everything=now >= next_turns)
                 if now >= next_turns:
                     next_turns = _next(now, TURN_TICK_SECONDS)
-                if now >= next_check:
-                    self._check_guards()
-                    next_check = _next(now, self._check_seconds)
                 self._back()
             except Unavailable:
                 self._away()

@@ -290,8 +290,8 @@ def _rule_of(before: Game, event: Recorded, own: bool) -> tuple[str | None, dict
         return None, {}
     try:
         said = before.rules.reason(before, seat, move)
-    except (AssertionError, LookupError, TypeError, ValueError):
-        return None, {}
+    except Exception:
+        return None, {}  # The event is no move that these rules could know.
     if not own:
         return said.rules[0], {}
     explanation = {"legal": True, "detail": str(said.detail), "facts": said.facts}

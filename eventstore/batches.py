@@ -92,14 +92,14 @@ def _positions(executor: Executor, dues: Iterable[DueTurn]) -> list[tuple[DueTur
 def _load(executor: Executor, game_ids: Sequence[str]) -> dict[str, Loaded]:
     found: dict[str, Loaded] = {}
     rows = executor.store.database.run(sql_batches.LOAD_MANY, {"game_ids": list(game_ids)})
-    for game_id, bodies, hashes, secret, rematch_of, version in rows:
+    for game_id, bodies, hashes, secret, rematch_of, version, newest in rows:
         if bodies is None:
             continue
         try:
             game = folded(fold_round, game_id, decided(bodies))
         except Broken:
             continue
-        if game.version == version:
+        if game.version == version == newest:
             loaded = Loaded(game, secret, hashes[-HASH_BYTES:].hex(), rematch_of)
             executor.store.positions.keep(loaded)
             found[game_id] = loaded

@@ -7,6 +7,7 @@ that clock.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from .pool import Pool, Row
 from .positions import Loaded, Positions
 from .recorded import HASH_BYTES
 from .store import decided, folded
+
+log = logging.getLogger(__name__)
 
 EARLIER_GAMES = 1000
 """Earlier positions that one process keeps."""
@@ -70,9 +73,19 @@ class Earlier:
                 self.positions.forget(before)
                 yield game_id, None
             elif before is not None or row[3] is not None:
-                yield game_id, self._past(game_id, tuple(row), before)
+                past = self._past(game_id, tuple(row), before)
+                if past is not None:
+                    yield game_id, past
 
-    def _past(self, game_id: str, row: Row, before: Loaded | None) -> Past:
+    def _past(self, game_id: str, row: Row, before: Loaded | None) -> Past | None:
+        """None for a game whose record is broken: an audit says what is wrong."""
+        try:
+            return self._folded(game_id, row, before)
+        except Broken as error:
+            log.error("A match cannot be shown: %s.", error, extra={"game_id": game_id})
+            return None
+
+    def _folded(self, game_id: str, row: Row, before: Loaded | None) -> Past:
         seconds, now, rematch, bodies, hashes, _, at = row
         game = new_game(game_id) if before is None else before.game
         head_hash = "" if before is None else before.head_hash

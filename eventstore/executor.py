@@ -167,10 +167,13 @@ class Executor:
         pause = Pause(self.patience)
         while True:
             loaded = self.load(game_id, idempotency, since=since)
-            if lost is not None and (found := self._found(lost, loaded)) is not None:
-                return found
             if loaded.record is not None and idempotency is not None:
                 return self.replay(loaded, loaded.record, idempotency, check)
+            # With a key its record would be there: what looks like it was somebody else's.
+            if lost is not None and idempotency is None:
+                found = self._found(lost, loaded)
+                if found is not None:
+                    return found
             if loaded.elsewhere is not None:
                 _forbid(check, loaded.game)
                 raise KeyReused

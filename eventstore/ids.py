@@ -24,6 +24,11 @@ class _Clock:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
+        # A thread that held the lock is not there in a child, and so never gives it back.
+        os.register_at_fork(after_in_child=self._unlock)
+
+    def _unlock(self) -> None:
+        self._lock = threading.Lock()
 
     def tick(self) -> int:
         milliseconds, nanoseconds = divmod(time.time_ns(), 1_000_000)

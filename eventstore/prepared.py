@@ -7,12 +7,17 @@ Whoever runs the same statement each time knows its types, and so says them once
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, LiteralString
 
 from psycopg import OperationalError, generators
-from psycopg.errors import InvalidSqlStatementName, error_from_result
+from psycopg.errors import (
+    DuplicatePreparedStatement,
+    InvalidSqlStatementName,
+    error_from_result,
+)
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
@@ -90,7 +95,9 @@ class Prepared:
         used = connection.used.get(self._name, 0)
         if used == threshold:
             connection.pgconn.send_prepare(self._name, self._text)
-            _result(connection)
+            # Whoever was interrupted here may have prepared it without counting that.
+            with contextlib.suppress(DuplicatePreparedStatement):
+                _result(connection)
         if used <= threshold:
             connection.used[self._name] = used + 1
         return used >= threshold

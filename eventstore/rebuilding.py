@@ -7,6 +7,7 @@ from typing import Any, LiteralString, NamedTuple
 
 import orjson
 from psycopg import Connection
+from psycopg.errors import DataError, IntegrityError
 
 from domain.game import Game
 from domain.randomness import commitment
@@ -52,7 +53,10 @@ class SummaryRebuilder:
         works on what the other has left.
         """
         stored = read_game(self.database.run, game_id)
-        if stored is None or stored.rows.ok is None or not _wrong(stored, signed)[0]:
+        if stored is None or stored.rows.ok is None:
+            return None
+        wrong = _wrong(stored, signed)[0]
+        if not wrong:
             return None
 
         def locked() -> Correction | None:
@@ -60,7 +64,10 @@ class SummaryRebuilder:
                 connection.execute(sql.LOCK_GAME, {"game_id": game_id})
                 return _correct(connection, game_id, signed)
 
-        return patiently(locked)
+        try:
+            return patiently(locked)
+        except (DataError, IntegrityError):
+            return Correction(game_id, [*wrong, "no row can be made of what its events say"], False)
 
     def all(self) -> Iterator[Correction | None]:
         """`correct` for every game, one by one, and by what the checkpoints hold of each."""

@@ -91,14 +91,25 @@ def hash_after(prev_hash: str, event_body: bytes) -> str:
 
 
 def parsed(bodies: bytes) -> list[dict[str, Any]]:
-    """The bodies of a JSON array of them. Raises Broken for what is no array of objects."""
+    """The bodies of a JSON array of them. Raises Broken for what is no array of events."""
     try:
         members = orjson.loads(bodies)
     except orjson.JSONDecodeError as error:
         raise Broken("an event's row is not JSON") from error
-    if not all(type(each) is dict and each.keys() >= _MEMBERS for each in members):
-        raise Broken("an event's row lacks members")
+    if not all(map(is_event, members)):
+        raise Broken("an event's row is no event")
     return list(members)
+
+
+def is_event(members: Any) -> bool:
+    """Whether parsed JSON has the members of an event; what its data says is not looked at."""
+    return (
+        type(members) is dict
+        and members.keys() >= _MEMBERS
+        and type(members["version"]) is int
+        and all(type(members[name]) is str for name in ("game_id", "type", "at"))
+        and all(type(members[name]) is dict for name in ("by", "data"))
+    )
 
 
 def from_bodies(bodies: list[dict[str, Any]], hashes: bytes, prev_hash: str) -> list[Recorded]:

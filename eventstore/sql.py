@@ -23,8 +23,8 @@ _RECORD: LiteralString = f"""
 SELECT 0, json_build_array({NOW}, r.new_game_id, i.path, encode(i.body_hash, 'hex'),
     i.first_version, i.last_version, encode(g.secret, 'hex'), g.rematch_of, g.version,
     (
-        SELECT encode(n.hash, 'hex') FROM events n WHERE n.game_id = %(game_id)s::uuid
-        ORDER BY n.version DESC LIMIT 1
+        SELECT json_build_array(n.version, encode(n.hash, 'hex')) FROM events n
+        WHERE n.game_id = %(game_id)s::uuid ORDER BY n.version DESC LIMIT 1
     ))::text{_OF_GAME}
 WHERE g.game_id = %(game_id)s::uuid
 UNION ALL

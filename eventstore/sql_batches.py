@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import LiteralString
 
 LOAD_MANY: LiteralString = """
-SELECT g.game_id::text, e.bodies, e.hashes, g.secret, g.rematch_of::text, g.version
+SELECT g.game_id::text, e.bodies, e.hashes, g.secret, g.rematch_of::text, g.version, (
+        SELECT n.version FROM events n WHERE n.game_id = g.game_id ORDER BY n.version DESC LIMIT 1
+    )
 FROM games g
 CROSS JOIN LATERAL (
     SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8') AS bodies,

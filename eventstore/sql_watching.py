@@ -13,6 +13,12 @@ JOIN events e ON e.game_id = known.game_id AND e.version > known.version
 ORDER BY e.game_id, e.version LIMIT %(limit)s
 """
 
+_SHOWN: LiteralString = (
+    f"to_char((real_at + g.ahead_ms * interval '1 millisecond') AT TIME ZONE 'UTC', '{RFC3339}')"
+)
+"""What the game's own clock shows then. Times of one form are compared as text: what is no time
+is in nobody's way."""
+
 EARLIER: LiteralString = f"""
 SELECT g.game_id::text, g.spectator_delay_seconds,
     to_char(past.real_at AT TIME ZONE 'UTC', '{RFC3339}'), r.new_game_id::text, found.bodies,
@@ -20,7 +26,9 @@ SELECT g.game_id::text, g.spectator_delay_seconds,
 FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
 JOIN games g ON g.game_id = known.game_id
 CROSS JOIN LATERAL (
-    SELECT clock_timestamp() - make_interval(secs => g.spectator_delay_seconds) AS real_at
+    SELECT real_at, {_SHOWN} AS shown FROM (
+        SELECT clock_timestamp() - make_interval(secs => g.spectator_delay_seconds) AS real_at
+    ) delayed
 ) past
 LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at <= past.real_at
 LEFT JOIN events e ON e.game_id = known.game_id AND e.version = known.version
@@ -31,8 +39,7 @@ CROSS JOIN LATERAL (
         SELECT n.body, n.hash FROM events n
         WHERE n.game_id = known.game_id AND n.version > known.version
             AND (n.version <= g.started_version
-                OR substr(n.body, 8, 27)::timestamptz
-                    <= past.real_at + g.ahead_ms * interval '1 millisecond')
+                OR substr(n.body, 8, 27) COLLATE "C" <= past.shown)
         ORDER BY n.version
     ) x
 ) found
@@ -40,18 +47,21 @@ CROSS JOIN LATERAL (
 """Of games that have begun what spectators may see after a version, and that version's hash and
 time. In canonical JSON an event's time comes first."""
 
-LATE_NEWS: LiteralString = """
+LATE_NEWS: LiteralString = f"""
 SELECT e.game_id::text, convert_to(e.body, 'UTF8'), e.hash
 FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
 JOIN games g ON g.game_id = known.game_id
+CROSS JOIN LATERAL (
+    SELECT {_SHOWN} AS shown FROM (
+        SELECT clock_timestamp() - make_interval(secs => g.spectator_delay_seconds) AS real_at
+    ) delayed
+) past
 CROSS JOIN LATERAL (
     SELECT * FROM events WHERE game_id = known.game_id AND version > known.version
     ORDER BY version LIMIT %(each)s
 ) e
 WHERE g.started_version IS NULL OR e.version <= g.started_version
-    OR substr(e.body, 8, 27)::timestamptz
-        <= clock_timestamp() - make_interval(secs => g.spectator_delay_seconds)
-            + g.ahead_ms * interval '1 millisecond'
+    OR substr(e.body, 8, 27) COLLATE "C" <= past.shown
 ORDER BY e.game_id, e.version LIMIT %(limit)s
 """
 """The same for many games that are watched, a few events of each at a time."""

@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import orjson
 from psycopg import Connection
 
-from domain.events import Event
 from domain.game import Game, fold
-from domain.results import results
+from domain.results import PlayerResult, results
 
 from . import sql_standings as sql
 from .database import Database, patiently
 from .errors import Broken
 from .feed import FeedItem, consume
 from .pool import Pool, Row
-from .store import LAST
+from .store import LAST, decided, folded
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +76,7 @@ class Standings:
         with self.database.connection() as connection:
             game = _game(connection, game_id, LAST)
         record = found.get(game.ruleset)
-        outcome = next((r.outcome for r in results(game) if r.player_id == player_id), None)
+        outcome = next((r.outcome for r in _results(game) if r.player_id == player_id), None)
         if record is not None and outcome is not None:
             less = {name: getattr(record, name) - 1 for name in ("played", outcome)}
             found[game.ruleset] = record._replace(**less)
@@ -135,11 +133,12 @@ def _count(connection: Connection[Row], generation: int, items: Sequence[FeedIte
             raise Broken(f"event {version} of game {game_id} is not there (position {position})")
         try:
             game = _game(connection, game_id, version)
+            told = _results(game)
         except Broken as error:
             # It counts for nobody, and holds up nobody else's results; an audit says what is wrong.
             log.error("A match is not counted: %s.", error, extra={"game_id": game_id})
             continue
-        for result in () if game.sandbox else results(game):
+        for result in () if game.sandbox else told:
             players.append(result.player_id)
             rulesets.append(game.ruleset)
             outcomes.append(result.outcome)
@@ -160,12 +159,13 @@ def _game(connection: Connection[Row], game_id: str, version: int) -> Game:
     row = connection.execute(sql.BODIES, parameters).fetchone()
     assert row is not None
     try:
-        return fold(
-            game_id,
-            (
-                Event(body["version"], body["type"], body["by"], body["data"], body["at"])
-                for body in orjson.loads(row[0])
-            ),
-        )
-    except (AssertionError, KeyError, TypeError, ValueError) as error:
+        return folded(fold, game_id, decided(row[0]))
+    except Broken as error:
         raise Broken(f"game {game_id} does not fold") from error
+
+
+def _results(game: Game) -> list[PlayerResult]:
+    try:
+        return results(game)
+    except Exception as error:
+        raise Broken(f"game {game.game_id} has no result") from error

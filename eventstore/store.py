@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, LiteralString, NamedTuple, TypeVar
 
 import orjson
+from psycopg.errors import DatetimeFieldOverflow, InvalidDatetimeFormat
 
 from domain.events import Event, Recorded
 from domain.evolution import AnyEvent
@@ -53,11 +55,12 @@ STATEMENTS = {
 _NO_TAIL: Row = (None, None, None)
 
 
-class _Read(NamedTuple):
+@dataclass(slots=True)
+class _Read:
     """What the statements read that read a game."""
 
     game_id: str
-    rows: list[Row]
+    rows: list[Row] = field(repr=False)
     used: list[Row]
     """What was answered to the request's key, in whichever games."""
 
@@ -77,14 +80,17 @@ class _Read(NamedTuple):
         )
 
     def folded(self, folding: Callable[[str, Iterable[AnyEvent]], Game]) -> tuple[Loaded, int]:
-        """From rows of LOAD: the game, and its version by the summary. Raises Broken."""
+        """From rows of LOAD: the game, and its version by the summary. Raises Broken, also where
+        the rows do not lead to the newest event."""
         first, *bodies = [body for _, body in self.rows]
-        now, rematch, path, body_hash, *answer, secret, rematch_of, version, head_hash = (
-            orjson.loads(first)
+        now, rematch, path, body_hash, *answer, secret, rematch_of, version, newest = orjson.loads(
+            first
         )
         around = (now, rematch, path, body_hash and bytes.fromhex(body_hash), *answer)
         game = folded(folding, self.game_id, decided(f"[{','.join(bodies)}]"))
-        return self.loaded(game, around, head_hash, bytes.fromhex(secret), rematch_of), version
+        if game.version != newest[0]:
+            raise Broken("a game's rows do not lead to its newest event")
+        return self.loaded(game, around, newest[1], bytes.fromhex(secret), rematch_of), version
 
 
 class Store:
@@ -243,10 +249,14 @@ class Store:
     def append(self, append: Append) -> Appended:
         """Append events with all that is to be true at the same instant, or nothing at all.
 
-        psycopg.Error as it comes: the caller has to find out whether it was stored.
+        psycopg.Error as it comes: the caller has to find out whether it was stored. Broken if the
+        newest event has no time.
         """
-        with self.database.connection() as connection:
-            appended = send(bounded(connection), append)
+        try:
+            with self.database.connection() as connection:
+                appended = send(bounded(connection), append)
+        except (InvalidDatetimeFormat, DatetimeFieldOverflow) as error:
+            raise Broken("an event's row has no time") from error
         if self.on_append is not None and appended.status == APPENDED:
             self.on_append(append.game_id, append.turn_player)
         return appended
@@ -328,8 +338,9 @@ def decided(bodies: bytes | str) -> list[Event]:
 def folded(
     folding: Callable[[Start, Iterable[AnyEvent]], Game], start: Start, events: Iterable[AnyEvent]
 ) -> Game:
-    """`folding(start, events)`, which begins at a game's id or at a position."""
+    """`folding(start, events)`, which begins at a game's id or at a position. Raises Broken:
+    whatever goes wrong in it lies in the events, as it depends on nothing else."""
     try:
         return folding(start, events)
-    except (AssertionError, KeyError, TypeError, ValueError) as error:
+    except Exception as error:
         raise Broken("a game's record does not fold") from error

@@ -5,19 +5,21 @@ No reader holds a connection: one caller in each process asks for all of them, a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, LiteralString, NamedTuple
 
-import orjson
 import psycopg
 
 from domain.events import Recorded
 
 from . import sql_watching as sql
 from .database import Database, Fate, fate_of
-from .errors import Unavailable
+from .errors import Broken, Unavailable
 from .pool import Pool, Row
-from .recorded import from_bodies
+from .recorded import from_bodies, parsed
+
+log = logging.getLogger(__name__)
 
 MOST_EVENTS = 2000
 """Events that one question brings at most; the rest comes with the next one."""
@@ -47,6 +49,8 @@ class Watching:
 
     def __init__(self, pool: Pool) -> None:
         self._database = Database(pool)
+        self._broken: set[str] = set()
+        """Games of which that was said."""
 
     def news(self, known: Mapping[str, Known], *, late: bool = False) -> dict[str, list[Recorded]]:
         """The events after those that are known, of the games that have any; with `late` those
@@ -61,13 +65,21 @@ class Watching:
         for row in self._once(sql.LATE_NEWS if late else sql.NEWS, parameters):
             found.setdefault(row[0], []).append(row)
         return {
-            game_id: from_bodies(
-                [orjson.loads(body) for _, body, _ in rows],
-                b"".join(own for _, _, own in rows),
-                known[game_id].hash,
-            )
+            game_id: events
             for game_id, rows in found.items()
+            if (events := self._events(game_id, rows, known[game_id].hash))
         }
+
+    def _events(self, game_id: str, rows: list[Row], prev_hash: str) -> list[Recorded]:
+        """None where a row is no event: nobody waits in vain for another game because of it."""
+        try:
+            bodies = parsed(b"[" + b",".join([body for _, body, _ in rows]) + b"]")
+        except Broken as error:
+            if game_id not in self._broken:
+                self._broken.add(game_id)
+                log.error("A game's news cannot be told: %s.", error, extra={"game_id": game_id})
+            return []
+        return from_bodies(bodies, b"".join([own for _, _, own in rows]), prev_hash)
 
     def rematches(self, game_ids: Collection[str], *, late: bool = False) -> set[str]:
         """Those of the games that have a rematch; with `late` one that spectators may see."""

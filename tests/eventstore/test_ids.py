@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import os
+import signal
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -77,3 +79,17 @@ def test_no_id_of_a_moment_is_smaller_than_the_least() -> None:
     for _ in range(1000):
         least = least_uuid7(datetime.datetime.now(datetime.UTC))
         assert least <= uuid7()
+
+
+def test_a_child_makes_ids_whatever_a_thread_was_doing_when_it_was_forked() -> None:
+    with ids._clock._lock:  # as another thread holds it
+        child = os.fork()
+        if not child:
+            os._exit(0 if uuid7() else 1)
+    until = time.monotonic() + 10
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > until:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            raise AssertionError("the child hangs")
+        time.sleep(0.01)

@@ -14,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 from domain.commands import CreateGame, MakeMove, Resign
 from domain.game import Game
+from domain.refusals import Refused
 from eventstore.appending import Append, Appended
 from eventstore.chain import verify
 from eventstore.database import Database
@@ -257,3 +258,51 @@ def test_a_database_that_can_only_be_read_is_not_asked_again(
         loaded = reading.store.load(table.game_id)
         assert loaded is not None
         assert loaded.game.version == table.game().version
+
+
+def test_with_a_key_an_equal_move_of_another_request_is_not_taken_for_ones_own(
+    scratch: Scratch,
+) -> None:
+    """The request whose append was cut off is told the truth, now and when it is sent again."""
+    with (
+        open_pool(scratch.app_url, 2, application="one") as first,
+        open_pool(scratch.app_url, 2, application="other") as second,
+        psycopg.connect(scratch.admin_url) as holding,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        one, other = Executor(Store(first)), Executor(Store(second))
+        table = open_table(one, "vallelujah")
+        game = table.game()
+        assert game.turn is not None
+        command = MakeMove(table.mover(), table.a_move(), game.round, game.turn.number)
+        keys = [a_request(token=command.player_id, path="/moves") for _ in range(2)]
+        holding.execute("SELECT 1 FROM games WHERE game_id = %s FOR UPDATE", (table.game_id,))
+        cut_off = threads.submit(one.execute, table.game_id, command, idempotency=keys[0])
+        _wait_for_lock(scratch, "one")
+        goes_on = threads.submit(other.execute, table.game_id, command, idempotency=keys[1])
+        _wait_for_lock(scratch, "other")
+        scratch.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name = 'one'"
+            " AND wait_event_type = 'Lock'"
+        )
+        holding.rollback()
+        stored = goes_on.result()
+        assert (stored.first, stored.replayed) == (game.version + 1, False)
+        with pytest.raises(Refused):
+            cut_off.result()
+        with pytest.raises(Refused):
+            one.execute(table.game_id, command, idempotency=keys[0])
+        again = one.execute(table.game_id, command, idempotency=keys[1])
+        assert (again.first, again.last, again.replayed) == (stored.first, stored.last, True)
+
+
+def _wait_for_lock(scratch: Scratch, application: str) -> None:
+    until = time.monotonic() + 10
+    while not scratch.execute(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
+        " AND application_name = %s AND wait_event_type = 'Lock'",
+        (application,),
+    ):
+        assert time.monotonic() < until, "it does not wait"
+        time.sleep(0.01)

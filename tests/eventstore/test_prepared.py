@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from psycopg.pq.abc import PGresult
 
-from eventstore import sql
+from eventstore import prepared, sql
 from eventstore.executor import Executor
-from eventstore.pool import Row, bounded, open_pool
+from eventstore.pool import BoundedConnection, Row, bounded, open_pool
 from eventstore.prepared import Prepared
 from eventstore.sending import ENCODERS
 from eventstore.store import STATEMENTS, Store
@@ -82,3 +83,31 @@ def test_a_rollback_on_the_same_connection_takes_nothing_away(scratch: Scratch) 
                 )
         found = connection.execute("SELECT name FROM pg_prepared_statements").fetchall()
     assert ("kept",) in found, "and it is prepared again"
+
+
+def test_who_is_interrupted_while_it_is_prepared_leaves_a_connection_that_works(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statement = Prepared("interrupted", "SELECT %(version)s::int", ENCODERS)
+    answered = prepared._result
+    calls = 0
+
+    def interrupted(connection: BoundedConnection) -> PGresult:
+        nonlocal calls
+        calls += 1
+        result = answered(connection)
+        if calls == 2:  # the answer to the preparation
+            raise KeyboardInterrupt
+        return result
+
+    monkeypatch.setattr(prepared, "_result", interrupted)
+    with (
+        open_pool(scratch.app_url, 1, prepare_threshold=1) as pool,
+        pool.connection() as connection,
+    ):
+        assert statement.rows(bounded(connection), {"version": 1}) == [(1,)]
+        with pytest.raises(KeyboardInterrupt):
+            statement.rows(bounded(connection), {"version": 2})
+        assert connection.execute("SELECT name FROM pg_prepared_statements").fetchall()
+        for version in (3, 4):
+            assert statement.rows(bounded(connection), {"version": version}) == [(version,)]
