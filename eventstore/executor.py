@@ -93,27 +93,30 @@ class Executor:
         not known whether the command was carried out; with an idempotency key it can be sent again
         in any case. A refused move is kept, under the id `Refused.attempt_id`.
         """
-        lost = None
+        lost, began = None, monotonic()
         if idempotency is None and isinstance(command, MakeMove):
             tried = self._at_once(game_id, command, check)
             if isinstance(tried, Outcome):
                 return tried
             lost = tried
-        return self._patiently(game_id, command, check, idempotency, lost)
+        return self._patiently(
+            game_id, command, check=check, idempotency=idempotency, lost=lost, began=began
+        )
 
     def _patiently(
         self,
         game_id: str,
         command: Command,
+        *,
         check: Check | None,
         idempotency: Idempotency | None,
         lost: _Lost | None,
+        began: float,
     ) -> Outcome:
         meant = command
         judged: Loaded | None = None
         received = ""
         round_named = command.round if isinstance(command, MakeMove) else None
-        began = monotonic()
 
         def judge(loaded: Loaded) -> Decision:
             return decide(loaded.game, self.with_kept(loaded, meant), _context(loaded))
