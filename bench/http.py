@@ -198,7 +198,8 @@ def _where_time_goes(pool: Pool, server: Server, moves: int = 400) -> None:
             (Executor, "execute", "judging and recording the move"),
             (Store, "append", "  of which the append"),
             (Players, "lookup", "the token"),
-            (Database, "once", "statements, all"),
+            (Database, "once", "statements, but for the append"),
+            (Database, "ask", "statements, but for the append"),
         ):
             stack.enter_context(_patched(owner, name, clock, label))
         total, busy, count = 0.0, 0.0, 0

@@ -46,6 +46,7 @@ class Prepared:
         binary: frozenset[str] = frozenset(),
     ) -> None:
         self.parameters = tuple(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
+        self.name = name
         self._name = name.encode()
         numbers = {each: f"${n}" for n, each in enumerate(self.parameters, 1)}
         self._text = re.sub(r"%\((\w+)\)s", lambda found: numbers[found[1]], statement).encode()

@@ -159,18 +159,22 @@ def test_a_refusal_costs_one_more_statement(
 ) -> None:
     statements: list[str] = []
     database = opened.store.database
-    once = database.once
 
-    def counted(statement: Any, parameters: Any) -> Any:
-        statements.append(statement)
-        return once(statement, parameters)
+    def counted(run: Any) -> Any:
+        def statement(asked: Any, parameters: Any) -> Any:
+            statements.append(getattr(asked, "name", asked))
+            return run(asked, parameters)
 
-    monkeypatch.setattr(database, "once", counted)
+        return statement
+
+    for name in ("once", "ask"):
+        monkeypatch.setattr(database, name, counted(getattr(database, name)))
     executor: Executor = opened.executor
     assert executor.attempts.database is database
     client = match.other()
     statements.clear()
     refuse(match, client, type="draw")
     assert sum("INTO attempts" in statement for statement in statements) == 1
-    of_game = [s for s in statements if "tokens" not in s and "players" not in s]
+    of_game = [s for s in statements if "token" not in s and "players" not in s]
     assert len(of_game) == 2, "the load, and the attempt"
+    assert of_game[0] == "abbot_tail"
