@@ -14,6 +14,8 @@ from pathlib import Path
 
 from environs import Env, EnvValidationError
 from marshmallow import ValidationError, validate
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout: relative paths in settings start here, whatever the working directory is."""
@@ -97,14 +99,15 @@ class Settings:
         ``database_required=False``, as it can start a database of its own.
         """
         env = Env(eager=False)
-        database_url = env.str("ABBOT_DATABASE_URL", "").strip()
+        database_url = (env.str("ABBOT_DATABASE_URL", "", validate=_database_url) or "").strip()
+        owner_url = env.str("ABBOT_OWNER_DATABASE_URL", "", validate=_database_url) or ""
         threshold = env.int("ABBOT_PREPARE_THRESHOLD", 5, validate=validate.Range(-1, 1_000_000))
         count = validate.Range(1, 256)
         many = validate.Range(1, 100_000)
         rate = validate.Range(0, 1_000_000_000)
         settings = cls(
             database_url=database_url,
-            owner_database_url=env.str("ABBOT_OWNER_DATABASE_URL", "").strip() or database_url,
+            owner_database_url=owner_url.strip() or database_url,
             broker_url=env.str("ABBOT_BROKER_URL", "").strip(),
             data_dir=data_dir(),
             signing_keys=signing_keys(),
@@ -172,6 +175,14 @@ def _networks(text: str) -> None:
                 ip_network(part.strip())
         except ValueError as error:
             raise ValidationError(f"{error}.") from None
+
+
+def _database_url(text: str) -> None:
+    try:
+        conninfo_to_dict(text.strip())
+    except ProgrammingError:
+        # What libpq says of it shows it, with its password.
+        raise ValidationError("Must be a postgresql:// URL.") from None
 
 
 def _limits_url(text: str) -> None:

@@ -24,6 +24,11 @@ UNREACHABLE = "the database cannot be reached"
 OWNERS = "this takes ABBOT_OWNER_DATABASE_URL, with the role that owns the tables"
 """What is said where a role may not do what a command needs."""
 
+_NO_RIGHTS = (
+    "the role may not do this: `./abbot migrate` gives the one of ABBOT_DATABASE_URL its rights on "
+    "the tables"
+)
+
 _LOOK: LiteralString = """
 SELECT to_regclass('events') IS NULL, coalesce((SELECT pg_has_role(relowner, 'USAGE')
     FROM pg_class WHERE oid = to_regclass('events')), false),
@@ -122,6 +127,8 @@ def _ours(url: str, *, owner: bool = False) -> Iterator[None]:
         raise CommandFailed(OWNERS)
     try:
         yield
+    except psycopg.errors.InsufficientPrivilege:
+        raise CommandFailed(OWNERS if owner else _NO_RIGHTS) from None
     except _OTHERS:
         raise CommandFailed(
             "the database's tables are those of another release: `./abbot migrate` brings them up "

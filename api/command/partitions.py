@@ -44,9 +44,6 @@ def main(argv: list[str]) -> int:
     except (CommandFailed, PartitionError) as error:
         complain(str(error))
         return 1
-    except psycopg.errors.InsufficientPrivilege:
-        complain(database.OWNERS)
-        return 1
     except psycopg.Error as error:
         complain(f"the database cannot do that now: {error.sqlstate or 'it cannot be reached'}")
         return 1

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from eventstore.ids import uuid7
 from eventstore.settings import ROOT
@@ -72,6 +73,41 @@ def test_without_tables(
     told = "abbot: the database has none of our tables yet: `./abbot migrate` makes them\n"
     assert capsys.readouterr().err == told
     assert not (tmp_path / "saved").exists()
+
+
+def test_as_a_role_without_rights(
+    scratch: Scratch,
+    empty: Scratch,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whoever gives the application another role has to migrate once more."""
+    stranger = make_conninfo(empty.app_url, dbname=scratch.name)
+    monkeypatch.setenv("ABBOT_DATABASE_URL", stranger)
+    monkeypatch.delenv("ABBOT_OWNER_DATABASE_URL", raising=False)
+    for command in (("keys",), ("app", "list"), ("audit", "--all"), ("partitions",)):
+        assert call(command, tmp_path) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "`./abbot migrate` gives the one of ABBOT_DATABASE_URL its rights" in line
+
+
+@pytest.mark.parametrize("url", ["mysql://me:s3cret@db/abbot", "postgresql://[::1", "db"])
+def test_what_is_no_url(
+    scratch: Scratch,
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("ABBOT_DATABASE_URL", "ABBOT_OWNER_DATABASE_URL"):
+        use(monkeypatch, scratch)
+        monkeypatch.setenv(name, f" {url} ")
+        for command in (*COMMANDS, ("migrate",)):
+            assert call(command, tmp_path) == 1
+            (line,) = capsys.readouterr().err.splitlines()
+            assert f"{name}: Must be a postgresql:// URL." in line
+            assert "s3cret" not in line
 
 
 def test_with_tables_of_another_release(
