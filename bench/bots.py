@@ -9,7 +9,6 @@ from game to game, and the seed is fixed. Thinking is timed at the same table, i
 
 from __future__ import annotations
 
-import argparse
 import random
 import time
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from api.command.simulation.matches import Plan
 from api.command.simulation.progress import Progress
 from api.command.simulation.running import cores, run
 from api.command.simulation.tables import table
+from bench.common.arguments import Arguments
 from bench.common.report import Figure, at_least, at_most, finish
 from bench.contenders.abbot import started
 from domain import bots
@@ -44,15 +44,11 @@ SEED = 2026
 
 def main(argv: list[str]) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        prog="./abbot bench bots",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--games", type=int, default=2000, help="games of greedy (2000)")
-    parser.add_argument("--wise-games", type=int, default=1000, help="games of wise (1000)")
-    parser.add_argument("--timed", type=int, default=300, help="choices to time (300)")
-    parser.add_argument("--jobs", type=int, default=cores(), help="processes (one a core)")
+    parser = Arguments("bots", __doc__)
+    parser.add_argument("--games", type=int, default=2000, help="games of greedy")
+    parser.add_argument("--wise-games", type=int, default=1000, help="games of wise")
+    parser.add_argument("--timed", type=int, default=300, help="choices to time")
+    parser.add_argument("--jobs", type=int, default=cores(), help="processes, one a core")
     arguments = parser.parse_args(argv)
     figures = strength(arguments.games, arguments.wise_games, arguments.jobs)
     figures |= thinking(arguments.timed)

@@ -10,11 +10,11 @@
   taking one, as the random play does; beside it, writing all of them out.
 
 Times are the processor's, figures are medians over the rounds, ratios those of the same round.
+The other engines are installed in bench/peers of the data folder (`.abbot`) and stay there.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -29,6 +29,7 @@ from pathlib import Path
 from api.command.simulation.matches import Plan, play
 from api.command.simulation.records import Record
 from api.command.simulation.tables import table
+from bench.common.arguments import Arguments
 from bench.common.peers import Peers
 from bench.common.report import Figure, at_most, finish
 from domain.commands import Context, CreateGame, SeatBot, StartGame
@@ -118,12 +119,8 @@ class Running:
 
 def main(argv: list[str]) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        prog="./abbot bench engine",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--rounds", type=int, default=9, help="rounds of measuring (9)")
+    parser = Arguments("engine", __doc__)
+    parser.add_argument("--rounds", type=int, default=9, help="rounds of measuring")
     parser.add_argument("--alone", action="store_true", help="without other people's engines")
     arguments = parser.parse_args(argv)
     figures = random_play(arguments.rounds, alone=arguments.alone)

@@ -9,7 +9,6 @@ looks every few milliseconds has it.
 
 from __future__ import annotations
 
-import argparse
 import random
 import threading
 import time
@@ -21,6 +20,7 @@ from statistics import median
 
 import psycopg
 
+from bench.common.arguments import Arguments
 from bench.common.report import Figure, at_most, finish
 from bench.common.server import Server, server
 from domain.commands import CreateGame, MakeMove, StartGame, TakeSeat
@@ -40,10 +40,10 @@ MODES = ("no outbox", "outbox", "sequencer", "reader")
 
 def main(argv: list[str]) -> int:
     """Measure; 0 when done."""
-    parser = argparse.ArgumentParser(prog="./abbot bench feed", description=__doc__)
-    parser.add_argument("--clients", type=int, default=8, help="processes that play (8)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each part of a round (2)")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds (7)")
+    parser = Arguments("feed", __doc__)
+    parser.add_argument("--clients", type=int, default=8, help="processes that play")
+    parser.add_argument("--seconds", type=float, default=2.0, help="seconds of a part of a round")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds")
     options = parser.parse_args(argv)
     rates: dict[str, list[float]] = {mode: [] for mode in MODES}
     late: list[float] = []

@@ -33,6 +33,7 @@ from api.app import create_app
 from api.auth import new_token, token_hash
 from api.services import over
 from bench.common.api import serving
+from bench.common.arguments import Arguments
 from bench.common.report import Figure, finish
 from bench.common.server import Server, server
 from domain.commands import CreateGame, StartGame, TakeSeat
@@ -50,15 +51,11 @@ OPTIONS = {"rounds_to_win": 9}
 
 def main(argv: list[str]) -> int:
     """Run the measurement; 0 when it has worked."""
-    parser = argparse.ArgumentParser(
-        prog="./abbot bench http",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--clients", type=int, default=32)
-    parser.add_argument("--seconds", type=float, default=8)
+    parser = Arguments("http", __doc__)
+    parser.add_argument("--clients", type=int, default=32, help="clients that play")
+    parser.add_argument("--seconds", type=float, default=8, help="seconds of playing")
     parser.add_argument("--workers", type=int, default=2, help="API processes")
-    parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--port", type=int, default=PORT, help="the API's port")
     parser.add_argument("--play", help=argparse.SUPPRESS)
     given = parser.parse_args(argv)
     if given.play:

@@ -35,6 +35,7 @@ from api.app import create_app
 from api.auth import new_token, token_hash
 from api.services import over
 from bench.common.api import serving
+from bench.common.arguments import Arguments
 from bench.common.report import Figure, at_most, finish
 from bench.common.server import Server, server
 from domain.commands import CreateGame
@@ -58,16 +59,12 @@ SAVED_GOAL = 0.8
 
 def main(argv: list[str]) -> int:
     """Run the measurement; 0 when it has worked."""
-    parser = argparse.ArgumentParser(
-        prog="./abbot bench limits",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--seconds", type=float, default=3, help="of each timing")
-    parser.add_argument("--rounds", type=int, default=4)
+    parser = Arguments("limits", __doc__)
+    parser.add_argument("--seconds", type=float, default=3, help="seconds of each timing")
+    parser.add_argument("--rounds", type=int, default=4, help="rounds")
     parser.add_argument("--flooders", type=int, default=16, help="connections of the flood")
     parser.add_argument("--workers", type=int, default=2, help="API processes")
-    parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--port", type=int, default=PORT, help="the API's port")
     parser.add_argument("--flood", help=argparse.SUPPRESS)
     given = parser.parse_args(argv)
     if given.flood:

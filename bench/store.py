@@ -15,7 +15,8 @@
   from its latest round and of the whole of it, audits of one process, bytes of the record on disk.
 
 The server is one of its own, with its defaults. Figures are medians over the rounds, ratios those
-of the same round.
+of the same round. The library is installed in bench/peers of the data folder (`.abbot`) and stays
+there, some 40 MB that can be deleted.
 
   ./abbot bench store
   ./abbot bench store --seconds 5 --rounds 5 --events 10000000
@@ -42,6 +43,7 @@ from typing import LiteralString
 
 from psycopg.conninfo import conninfo_to_dict
 
+from bench.common.arguments import Arguments
 from bench.common.peers import Peers
 from bench.common.report import Figure, at_least, at_most, finish
 from bench.common.server import Server, server
@@ -78,7 +80,7 @@ GROUP BY 1 ORDER BY 1
 def main(argv: list[str]) -> int:
     """Run the measurement; 0 when it has worked."""
     given = _parser().parse_args(argv)
-    peers = Peers(LIBRARY)
+    peers = Peers(LIBRARY, size="some 40 MB")
     for name, why in peers.missing.items():
         print(f"{name} is not measured: {why}", file=sys.stderr)
     figures: dict[str, Figure] = {}
@@ -96,18 +98,17 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="./abbot bench store",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--seconds", type=float, default=4, help="of each trial")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
-    parser.add_argument("--events", type=int, default=500_000, help="that the record grows to")
+    parser = Arguments("store", __doc__)
+    parser.add_argument("--seconds", type=float, default=4, help="seconds of each trial")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of trials")
+    parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS, help="numbers of them")
     parser.add_argument(
-        "--minutes", type=float, default=15, help="that it may grow, however many are there then"
+        "--events",
+        type=int,
+        default=500_000,
+        help="that the record grows to, 0: not at all",
     )
+    parser.add_argument("--minutes", type=float, default=15, help="minutes that it grows at most")
     return parser
 
 

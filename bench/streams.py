@@ -27,6 +27,7 @@ from typing import Any
 
 from api.auth import new_token, token_hash
 from api.command.limits import allow_files
+from bench.common.arguments import Arguments
 from bench.common.report import Figure, at_least, at_most, finish
 from bench.common.server import Server, server
 from bench.streaming.readers import Readers
@@ -47,15 +48,13 @@ OPENING = 50
 
 def main(argv: list[str]) -> int:
     """Run the measurement; 0 when it has worked."""
-    parser = argparse.ArgumentParser(
-        prog="./abbot bench streams",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = Arguments("streams", __doc__)
+    parser.add_argument(
+        "--streams", type=int, nargs="*", default=[1000, 5000], help="numbers of them"
     )
-    parser.add_argument("--streams", type=int, nargs="*", default=[1000, 5000])
-    parser.add_argument("--seconds", type=float, default=10, help="of moves of each kind")
+    parser.add_argument("--seconds", type=float, default=10, help="seconds of moves of each kind")
     parser.add_argument("--rate", type=float, default=20, help="moves per second")
-    parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--port", type=int, default=PORT, help="the API's port")
     given = parser.parse_args(argv)
     allow_files(max(given.streams) + 1000)
     figures: dict[str, Figure] = {}

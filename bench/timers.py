@@ -21,6 +21,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.common.arguments import Arguments
 from bench.common.report import Figure, at_least, at_most, finish
 from bench.common.server import Server, server
 from bench.timing import costs, faults
@@ -37,13 +38,9 @@ that is asked for, and a little more."""
 
 def main(argv: list[str]) -> int:
     """Run the measurement; 0 when it has worked."""
-    parser = argparse.ArgumentParser(
-        prog="./abbot bench timers",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = Arguments("timers", __doc__)
     parser.add_argument("--rate", type=int, default=200, help="turns due per second")
-    parser.add_argument("--seconds", type=float, default=15, help="measured at each rate")
+    parser.add_argument("--seconds", type=float, default=15, help="seconds measured at each rate")
     parser.add_argument(
         "--outstanding", type=int, nargs="*", default=[1000, 50_000], help="deadlines there are"
     )

@@ -20,16 +20,16 @@ REQUIREMENTS = ROOT / "bench" / "requirements.txt"
 class Peers:
     """The environment. `python` is its interpreter; `missing` says why a library is not in it.
 
-    `only` names the libraries that are needed, if not all are.
+    `only` names the libraries that are needed, if not all are; `size` is how much they take.
     """
 
-    def __init__(self, only: Iterable[str] | None = None) -> None:
+    def __init__(self, only: Iterable[str] | None = None, size: str | None = None) -> None:
         wanted = None if only is None else set(only)
         folder = data_dir() / "bench" / "peers"
         self.python = folder / "bin" / "python"
         self.missing: dict[str, str] = {}
         try:
-            _make(folder, self.python)
+            _make(folder, self.python, size)
             for requirement in _requirements():
                 name = requirement.split("==")[0]
                 if wanted is not None and name not in wanted:
@@ -49,9 +49,12 @@ def _requirements() -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def _make(folder: Path, python: Path) -> None:
+def _make(folder: Path, python: Path, size: str | None) -> None:
     if python.exists() and _run([str(python), "-m", "pip", "--version"]).returncode == 0:
         return
+    much = "" if size is None else f", {size}"
+    told = f"what is measured against is installed in {folder}{much}, and stays there"
+    print(told, file=sys.stderr)
     base = getattr(sys, "_base_executable", sys.executable)
     made = _run([base, "-m", "venv", "--clear", str(folder)])
     if made.returncode:
