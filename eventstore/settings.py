@@ -8,14 +8,13 @@ this module looks at the environment alone.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from pathlib import Path
 
 from environs import Env, EnvValidationError
 from marshmallow import ValidationError, validate
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout: relative paths in settings start here, whatever the working directory is."""
@@ -177,12 +176,19 @@ def _networks(text: str) -> None:
             raise ValidationError(f"{error}.") from None
 
 
+_CONNINFO = re.compile(
+    r"""(postgres(ql)?://([^][%\s]|\[[^][\s]*\]|%[0-9a-f]{2})*   # a URL: brackets and % make pairs
+        |\w+\s*=.*                                             # or what else libpq understands
+        |)""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
 def _database_url(text: str) -> None:
-    try:
-        conninfo_to_dict(text.strip())
-    except ProgrammingError:
-        # What libpq says of it shows it, with its password.
-        raise ValidationError("Must be a postgresql:// URL.") from None
+    # Not by psycopg, which has to be imported after gevent has patched the standard library, and
+    # these settings are read before. What libpq says of a URL shows it, with its password.
+    if _CONNINFO.fullmatch(text.strip()) is None:
+        raise ValidationError("Must be a postgresql:// URL.")
 
 
 def _limits_url(text: str) -> None:

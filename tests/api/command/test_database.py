@@ -92,7 +92,19 @@ def test_as_a_role_without_rights(
         assert "`./abbot migrate` gives the one of ABBOT_DATABASE_URL its rights" in line
 
 
-@pytest.mark.parametrize("url", ["mysql://me:s3cret@db/abbot", "postgresql://[::1", "db"])
+def test_settings_are_read_before_gevent_patches_what_psycopg_waits_with(scratch: Scratch) -> None:
+    code = "import sys; from eventstore.settings import Settings as S; S.from_env()"
+    for url in (scratch.app_url, "postgresql://me:p%40ss@[::1]:5433,db:1/abbot?sslmode=require"):
+        subprocess.run(
+            [sys.executable, "-c", f"{code}; sys.exit('psycopg' in sys.modules)"],
+            env=os.environ | {"ABBOT_DATABASE_URL": url, "PYTHONPATH": str(ROOT)},
+            check=True,
+        )
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://me:s3cret@db/abbot", "postgresql://[::1", "postgresql://me:s3cret%@db/", "db"]
+)
 def test_what_is_no_url(
     scratch: Scratch,
     url: str,
