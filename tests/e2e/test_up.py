@@ -21,6 +21,7 @@ import pytest
 
 from api.command import processes
 from api.command.supervisor import MARK
+from tests.pages import script, section_of
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0
@@ -154,6 +155,7 @@ def test_starts_survives_and_finds_its_data_again(data: Path, port: int) -> None
     third = Up(data, port)
     third.wait_for("Ctrl-C stops everything")
     assert third.call("GET", "/v1/me", token=player["token"]) == me
+    asked_with_psql(data)
     assert third.stop(signal.SIGINT) == 0
 
     written = {path.name for path in data.iterdir()}
@@ -178,6 +180,34 @@ def test_starts_survives_and_finds_its_data_again(data: Path, port: int) -> None
     for name in ("api", "worker"):
         others = [line for line in third.log(name).splitlines() if line and line[:1] != "{"]
         assert [line for line in others if not line.startswith("worker: ")] == []
+
+
+def asked_with_psql(data: Path) -> None:
+    """What docs/operate.md tells, with the program that it names, and whose arguments are noted."""
+    section = "The embedded database"
+    home = data.parent / "checkout"
+    home.mkdir()
+    (home / ".abbot").symlink_to(data)
+    (named,) = re.findall(r"`(\.abbot/venv/\S+/psql)`", section_of("operate.md", section))
+    (program,) = home.glob(named)
+    noting = home / "bin" / "psql"
+    noting.parent.mkdir()
+    noting.write_text(f'#!/bin/sh\necho "$*" >"{home}/arguments"\nexec "{program}" -At "$@"\n')
+    noting.chmod(0o755)
+    asked = subprocess.run(
+        ["sh", "-eu", "-c", script("operate.md", section)],
+        input="SELECT name FROM players; SELECT user;",
+        env=os.environ | {"PATH": f"{noting.parent}:{os.environ['PATH']}"},
+        cwd=home,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (asked.returncode, asked.stdout) == (0, "Ada\nabbot_app\n"), asked.stderr
+    arguments = (home / "arguments").read_text()
+    assert "postgresql://abbot_app@127.0.0.1:" in arguments
+    for secret in json.loads((data / "secrets.json").read_text()).values():
+        assert secret not in arguments + asked.stdout + asked.stderr
 
 
 def test_taken_port_is_told_at_once(data: Path, port: int) -> None:
