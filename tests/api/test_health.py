@@ -184,12 +184,14 @@ def test_overdue_turns_are_counted(scratch: Scratch, anna: Client, bert: Client)
         "UPDATE deadlines SET due_at = due_at - interval '1 hour' WHERE game_id = %s",
         (table.game_id,),
     )
-    # Other tables' turns run out meanwhile.
     counted = "SELECT count(*) FROM deadlines WHERE kind = 'turn' AND due_at < clock_timestamp()"
-    ((before,),) = scratch.execute(counted)
-    after = figures(anna)
-    ((later,),) = scratch.execute(counted)
-    assert 1 <= before <= after["abbot_overdue_turns{}"] <= later
+    for _ in range(50):
+        ((before,),) = scratch.execute(counted)
+        after = figures(anna)
+        # Other tables' turns run out meanwhile, or are settled.
+        if scratch.execute(counted) == [(before,)]:
+            break
+    assert 1 <= before == after["abbot_overdue_turns{}"]
     assert after["abbot_overdue_seconds{}"] > 3000
     anna.post(f"{table.url}/resign", expect=200)
 
