@@ -32,6 +32,7 @@ def blocks(section: str) -> list[str]:
 def test_the_first_game_as_written(installation: Installation, tmp_path: Path) -> None:
     script, proof = blocks("A first game")
     resigned = 'call -X POST "$API/games/$GAME/resign" >/dev/null'
+    (tmp_path / ".abbot").mkdir()  # as `up` makes it
     abbot = tmp_path / "abbot"
     # The command itself, in the environment that is there.
     verify = "import sys; from api.command import verify; sys.exit(verify.main(sys.argv[2:]))"
