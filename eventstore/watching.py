@@ -71,7 +71,7 @@ class Watching:
         }
 
     def _events(self, game_id: str, rows: list[Row], prev_hash: str) -> list[Recorded]:
-        """None where a row is no event: nobody waits in vain for another game because of it."""
+        """No events where a row is none: nobody waits in vain for another game because of it."""
         try:
             bodies = parsed(b"[" + b",".join([body for _, body, _ in rows]) + b"]")
         except Broken as error:

@@ -49,16 +49,7 @@ def write(partitions: Partitions, url: str, name: str, file: Path) -> Archive:
     partial = Path(made)
     try:
         os.close(descriptor)
-        postgres_tools.run(
-            tool,
-            url,
-            "--format=custom",
-            "--no-owner",
-            "--no-privileges",
-            "--encoding=UTF8",
-            f"--table={name}",
-            f"--file={partial}",
-        )
+        postgres_tools.dump(tool, url, partial, "--encoding=UTF8", f"--table={name}")
         archive = read(partial)
         if (archive.name, archive.contents) != (name, partitions.contents(name)):
             raise CommandFailed(f"what pg_dump wrote is not what is in {name}")
@@ -92,15 +83,7 @@ def restore(partitions: Partitions, url: str, file: Path) -> Archive:
     archive = read(file)
     partitions.expect_elsewhere(archive.name)
     tool = postgres_tools.for_restore(backups.server_version(url), archive.made_by)
-    postgres_tools.run(
-        tool,
-        url,
-        "--no-owner",
-        "--no-privileges",
-        "--exit-on-error",
-        "--single-transaction",
-        str(file),
-    )
+    postgres_tools.restore(tool, url, file)
     return archive
 
 

@@ -53,7 +53,7 @@ def main(argv: list[str]) -> int:
         complain(str(error))
         return 1
     except Unavailable:
-        complain("the database cannot be reached")
+        complain(database.UNREACHABLE)
         return 1
     except BrokenProcessPool:
         complain("a process that audited was killed")

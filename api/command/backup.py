@@ -57,7 +57,7 @@ def main(argv: list[str]) -> int:
     except (CommandFailed, SettingsError) as error:
         complain(str(error))
     except (Unavailable, psycopg.OperationalError):
-        complain("the database cannot be reached")
+        complain(database.UNREACHABLE)
     return 1
 
 
@@ -70,15 +70,7 @@ def backup(settings: Settings, folder: Path) -> dict[str, Any]:
     try:
         with backups.snapshot(url) as (snapshot, content):
             say(f"dumping {content.games:,} games with {content.events:,} events")
-            postgres_tools.run(
-                tool,
-                url,
-                "--format=custom",
-                "--no-owner",
-                "--no-privileges",
-                f"--snapshot={snapshot}",
-                f"--file={partial}",
-            )
+            postgres_tools.dump(tool, url, partial, f"--snapshot={snapshot}")
         partial.replace(dump)
     finally:
         partial.unlink(missing_ok=True)

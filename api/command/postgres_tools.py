@@ -103,6 +103,33 @@ def output(tool: Tool, *arguments: str) -> Iterator[IO[bytes]]:
             raise _failed(tool, complaints.read().decode(errors="replace"))
 
 
+def dump(tool: Tool, url: str, file: Path, *options: str) -> None:
+    """Have pg_dump write `file`, in PostgreSQL's custom format and without roles. Raises as `run`
+    does."""
+    run(
+        tool,
+        url,
+        "--format=custom",
+        "--no-owner",
+        "--no-privileges",
+        *options,
+        f"--file={file}",
+    )
+
+
+def restore(tool: Tool, url: str, file: Path) -> None:
+    """Have pg_restore bring back what `dump` wrote: all of it, or nothing. Raises as `run` does."""
+    run(
+        tool,
+        url,
+        "--no-owner",
+        "--no-privileges",
+        "--exit-on-error",
+        "--single-transaction",
+        str(file),
+    )
+
+
 def run(tool: Tool, url: str, *arguments: str) -> None:
     """Run the program against `url`, whose password is on no command line.
 

@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
         complain(str(error))
         return 1
     except Unavailable:
-        complain("the database cannot be reached")
+        complain(database.UNREACHABLE)
         return 1
     if options.json:
         print(json.dumps(report, indent=2))

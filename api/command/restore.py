@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
     except (CommandFailed, SettingsError) as error:
         complain(str(error))
     except (Unavailable, psycopg.OperationalError):
-        complain("the database cannot be reached")
+        complain(database.UNREACHABLE)
     return 1
 
 
@@ -81,15 +81,7 @@ def restore(settings: Settings, folder: Path, manifest: dict[str, Any]) -> None:
         raise CommandFailed(database.OWNERS)
     tool = postgres_tools.for_restore(backups.server_version(url), manifest["pg_dump"])
     say("restoring")
-    postgres_tools.run(
-        tool,
-        url,
-        "--no-owner",
-        "--no-privileges",
-        "--exit-on-error",
-        "--single-transaction",
-        str(folder / DUMP),
-    )
+    postgres_tools.restore(tool, url, folder / DUMP)
     restored = backups.content(url)
     expected = backups.Content(**manifest["content"])
     if restored != expected:

@@ -52,6 +52,17 @@ def bert(nobody: Client) -> Client:
 
 
 @pytest.fixture
+def carla(nobody: Client) -> Client:
+    """A player of the sandbox, as Dora."""
+    return nobody.register("Carla", sandbox=True)
+
+
+@pytest.fixture
+def dora(nobody: Client) -> Client:
+    return nobody.register("Dora", sandbox=True)
+
+
+@pytest.fixture
 def table(anna: Client, bert: Client) -> Table:
     """Anna's table of Halleluja, with Bert seated."""
     table = Table.opened(anna)

@@ -24,16 +24,6 @@ DAY = 24 * 3600
 
 
 @pytest.fixture
-def carla(nobody: Client) -> Client:
-    return nobody.register("Carla", sandbox=True)
-
-
-@pytest.fixture
-def dora(nobody: Client) -> Client:
-    return nobody.register("Dora", sandbox=True)
-
-
-@pytest.fixture
 def slow(carla: Client, dora: Client) -> Table:
     """A match of two in which a turn has 14 days."""
     return _match(carla, dora, turn_seconds=14 * DAY)

@@ -14,11 +14,6 @@ from tests.api.client import Client, document
 from tests.api.tables import Table
 
 
-@pytest.fixture
-def carla(nobody: Client) -> Client:
-    return nobody.register("Carla", sandbox=True)
-
-
 def _asked(code: str) -> dict[str, str]:
     return {HEADER: code}
 

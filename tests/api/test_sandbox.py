@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from flask import Flask
 
 from api import auth
@@ -16,16 +15,6 @@ from eventstore.feed import Feed
 from eventstore.verifying import check_export
 from tests.api.client import Client
 from tests.api.tables import Table
-
-
-@pytest.fixture
-def carla(nobody: Client) -> Client:
-    return nobody.register("Carla", sandbox=True)
-
-
-@pytest.fixture
-def dora(nobody: Client) -> Client:
-    return nobody.register("Dora", sandbox=True)
 
 
 def _match(host: Client, guest: Client, ruleset: str = "halleluja", **settings: Any) -> Table:
