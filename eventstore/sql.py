@@ -13,6 +13,14 @@ RFC3339: LiteralString = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 NOW: LiteralString = f"to_char(clock_timestamp() AT TIME ZONE 'UTC', '{RFC3339}')"
 
+EVENT: LiteralString = """LATERAL (
+    SELECT body, hash FROM events
+    WHERE game_id = {0}.game_id AND version = {0}.version LIMIT 1
+)"""
+"""The event that a row of the relation `{0}` names. The limit has it looked up for each row, along
+the key, whatever the planner believes: without statistics, as after a restore, or with a plan made
+for any number of rows it would join, and read all events there are for a handful."""
+
 _OF_GAME: LiteralString = """
 FROM games g
 LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at IS NOT NULL

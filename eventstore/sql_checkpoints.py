@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from .sql import NOW
+from .sql import EVENT, NOW
 
 NEWEST: LiteralString = f"""
 SELECT c.number, c.position, c.jws, (SELECT coalesce(max(position), 0) FROM feed), {NOW}
@@ -13,13 +13,13 @@ FROM (SELECT 1) one LEFT JOIN LATERAL (
 ) c ON true
 """
 
-CHANGED_HEADS: LiteralString = """
+CHANGED_HEADS: LiteralString = f"""
 SELECT f.game_id::text, f.version, e.hash
 FROM (
     SELECT game_id, max(version) AS version FROM feed
     WHERE position > %(after)s AND position <= %(until)s GROUP BY game_id
 ) f
-LEFT JOIN events e ON e.game_id = f.game_id AND e.version = f.version
+LEFT JOIN {EVENT.format("f")} e ON true
 ORDER BY f.game_id
 """
 
@@ -41,12 +41,12 @@ WHERE number < %(number)s ORDER BY number DESC LIMIT %(limit)s
 
 COUNT: LiteralString = "SELECT count(*) FROM checkpoints"
 
-STORED_HEADS: LiteralString = """
+STORED_HEADS: LiteralString = f"""
 SELECT head.game_id::text, head.version, e.hash, g.game_id IS NOT NULL,
     EXISTS (SELECT FROM archives a WHERE head.game_id >= a.low AND head.game_id < a.high)
 FROM unnest(%(game_ids)s::uuid[], %(versions)s::int[]) WITH ORDINALITY
     AS head(game_id, version, number)
-LEFT JOIN events e ON e.game_id = head.game_id AND e.version = head.version
+LEFT JOIN {EVENT.format("head")} e ON true
 LEFT JOIN games g ON g.game_id = head.game_id
 ORDER BY head.number
 """

@@ -6,10 +6,9 @@ from typing import LiteralString
 
 SEQUENCE: LiteralString = """
 WITH taken AS (
-    DELETE FROM outbox o USING (
-        SELECT game_id, version FROM outbox ORDER BY game_id, version LIMIT %(limit)s
-    ) next
-    WHERE o.game_id = next.game_id AND o.version = next.version
+    DELETE FROM outbox o WHERE o.ctid = ANY(ARRAY(
+        SELECT ctid FROM outbox ORDER BY game_id, version LIMIT %(limit)s
+    ))
     RETURNING o.game_id, o.version, o.events
 ), given AS (
     INSERT INTO feed (position, game_id, version)
@@ -22,7 +21,8 @@ WITH taken AS (
 SELECT (SELECT count(*) FROM taken), (SELECT count(*) FROM given)
 """
 """Appends leave the outbox in the order of their versions: a snapshot that holds an append holds
-those that its game had before. Of two sequencers at once one finds its positions taken."""
+those that its game had before. By place, not by key, rows are found once, not twice: what has come
+to a place since is not in the snapshot. Of two sequencers at once one finds its positions taken."""
 
 AFTER: LiteralString = """
 SELECT position, game_id::text, version FROM feed

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import LiteralString
 
+from .sql import EVENT
+
 BEHIND: LiteralString = """
 SELECT EXISTS (
     SELECT FROM feed WHERE position > (
@@ -13,11 +15,11 @@ SELECT EXISTS (
 )
 """
 
-ENDS: LiteralString = r"""
+ENDS: LiteralString = rf"""
 SELECT f.position, f.game_id::text, f.version, e.body IS NULL
-FROM feed f LEFT JOIN events e ON e.game_id = f.game_id AND e.version = f.version
+FROM feed f LEFT JOIN {EVENT.format("f")} e ON true
 WHERE f.position BETWEEN %(first)s AND %(last)s
-    AND (e.body IS NULL OR e.body ~ '"type":"game\.(won|drawn|abandoned)","version":[0-9]+}$')
+    AND (e.body IS NULL OR e.body ~ '"type":"game\.(won|drawn|abandoned)","version":[0-9]+}}$')
 ORDER BY f.position
 """
 """The matches that end between two positions. In canonical JSON type and version come last. The

@@ -9,7 +9,10 @@ from .sql import RFC3339
 NEWS: LiteralString = """
 SELECT e.game_id::text, convert_to(e.body, 'UTF8'), e.hash
 FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
-JOIN events e ON e.game_id = known.game_id AND e.version > known.version
+CROSS JOIN LATERAL (
+    SELECT * FROM events WHERE game_id = known.game_id AND version > known.version
+    ORDER BY version LIMIT %(limit)s
+) e
 ORDER BY e.game_id, e.version LIMIT %(limit)s
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from .sql import RFC3339
+from .sql import EVENT, RFC3339
 
 _SHOWN: LiteralString = f"""
 webhook_id::text, url, events, description, enabled, disabled_reason,
@@ -179,7 +179,7 @@ JOIN games g ON g.game_id = f.game_id AND f.version > g.started_version
 JOIN seats s ON s.game_id = f.game_id AND s.player_id IS NOT NULL
 JOIN players p ON p.player_id = s.player_id
 {_FOR_PLAYER}
-JOIN events e ON e.game_id = f.game_id AND e.version = f.version
+CROSS JOIN {EVENT.format("f")} e
 WHERE f.position BETWEEN %(first)s AND %(last)s AND w.after_position < f.position
     AND a.revoked_at IS NULL
 """
@@ -230,8 +230,9 @@ SELECT d.delivery_id::text, d.type, d.game_id::text, d.version, d.seat,
     to_char(d.created_at AT TIME ZONE 'UTC', '{RFC3339}'), convert_to(e.body, 'UTF8'), e.hash,
     before.hash
 FROM deliveries d
-LEFT JOIN events e ON e.game_id = d.game_id AND e.version = d.version
-LEFT JOIN events before ON before.game_id = d.game_id AND before.version = d.version - 1
+LEFT JOIN {EVENT.format("d")} e ON true
+LEFT JOIN LATERAL (SELECT d.game_id, d.version - 1 AS version) previous ON true
+LEFT JOIN {EVENT.format("previous")} before ON true
 WHERE d.webhook_id = %(webhook_id)s::uuid AND d.status = 'pending' AND d.due_at <= %(now)s
 ORDER BY d.due_at, d.delivery_id LIMIT %(limit)s
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from eventstore.feed import BATCH_APPENDS, Feed
 
-SHORTEST_SECONDS = 0.02
+SHORTEST_SECONDS = 0.04
 """Between two batches, so that one commit serves many appends."""
 
 LONGEST_SECONDS = 0.2

@@ -226,7 +226,7 @@ def test_no_free_connection_is_unavailable(scratch: Scratch) -> None:
 def test_without_prepared_statements(scratch: Scratch) -> None:
     """As a pooler in transaction mode needs it."""
     with open_pool(scratch.app_url, 2, prepare_threshold=None) as pool:
-        table = open_table(Executor(Store(pool)), "vallelujah")
+        table = open_table(Executor(Store(pool)), "vallelujah", rounds_to_win=9)
         for _ in range(8):
             table.make_move()
         for _ in range(2):

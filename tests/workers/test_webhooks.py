@@ -226,7 +226,7 @@ def test_who_was_removed_from_a_table_hears_of_that_and_then_no_more(
 
 
 def test_each_message_once_however_many_nodes_follow(hooks: Hooks, server: Receiver) -> None:
-    table = open_table(hooks.executor)
+    table = open_table(hooks.executor, rounds_to_win=9)
     webhook = hooks.add(player_of(table, 0), server.url, "game.event")
     for _ in range(10):
         table.make_move()
@@ -363,7 +363,7 @@ def test_when_to_come_again_is_heeded(hooks: Hooks, server: Receiver) -> None:
 
 
 def test_a_webhook_that_fails_rests_whatever_comes(hooks: Hooks, server: Receiver) -> None:
-    table = open_table(hooks.executor)
+    table = open_table(hooks.executor, rounds_to_win=9)
     hooks.add(player_of(table, 0), server.url, "game.event")
     server.behaviour = answers(500)
     hooks.scratch.execute("UPDATE webhooks SET failures = 10")
