@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
+from eventstore import garbage
 from eventstore.deadlines import Deadlines
 from eventstore.executor import Executor
 from eventstore.pool import open_pool
@@ -48,6 +49,7 @@ class Resources:
                 )
                 store = Store(pool)
                 self._opened = (store, Executor(store))
+                garbage.seldom()
             return self._opened
 
     def store(self) -> Store:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from api.command import limits
-from eventstore import metrics, misspelled
+from eventstore import garbage, metrics, misspelled
 from eventstore.settings import Settings
 
 _settings = Settings.from_env()
@@ -46,6 +46,11 @@ def on_starting(server: Any) -> None:
     if folder:
         shutil.rmtree(folder, ignore_errors=True)
         Path(folder).mkdir(mode=0o700, parents=True)
+
+
+def post_worker_init(_worker: Any) -> None:
+    """In each process that serves, once the application is loaded."""
+    garbage.seldom()
 
 
 def child_exit(_server: Any, worker: Any) -> None:

@@ -8,6 +8,7 @@ from collections import deque
 
 from domain.commands import Context, CreateGame, MakeMove, StartGame, TakeSeat
 from domain.game import Game, legal_moves, pusher
+from eventstore import garbage
 from eventstore.executor import Executor
 from eventstore.ids import uuid7
 from eventstore.pool import open_pool
@@ -21,7 +22,9 @@ FASTEST = 2500
 
 
 def prepare(threads: int) -> list[Player]:
+    """As a process of the API begins."""
     executor = Executor(Store(open_pool(os.environ["BENCH_DATABASE_URL"], threads)))
+    garbage.seldom()
     return [Player(executor, random.Random(number)) for number in range(threads)]
 
 
