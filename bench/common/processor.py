@@ -26,8 +26,12 @@ def _is_ours(pid: int, parents: dict[int, int]) -> bool:
 
 
 def _nanoseconds(pid: int) -> int:
-    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int((_text(path) or "0").split()[0]) for path in threads)
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    used = [_text(Path(f"/proc/{pid}/task/{thread}/schedstat")).split() for thread in threads]
+    return sum(int(fields[0]) for fields in used if fields)
 
 
 def _text(path: Path) -> str:
