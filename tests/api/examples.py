@@ -7,6 +7,7 @@ signatures, tokens) is replaced by values that are made up in the order in which
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import json
 import random
@@ -168,14 +169,11 @@ class Stable:
 
     def _later(self, value: str) -> bool:
         """Whether it was yet to come: when a turn is due, or a ticket ends."""
-        return value[:16] > self._times[0][:16] and _seconds(value) - _seconds(self._times[0]) > (
-            _SOON
-        )
+        return _seconds(value) - _seconds(self._times[0]) > _SOON
 
 
 def _seconds(time: str) -> float:
-    day, hour, minute, second = time[8:10], time[11:13], time[14:16], time[17:26]
-    return int(day) * 86400 + int(hour) * 3600 + int(minute) * 60 + float(second)
+    return datetime.datetime.fromisoformat(time).timestamp()
 
 
 class Walker(Client):
