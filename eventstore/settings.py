@@ -146,6 +146,11 @@ class Settings:
             env.seal()
         except EnvValidationError as error:
             raise SettingsError(_sentence(error)) from None
+        if owner_url.strip() and not database_url:
+            raise SettingsError(
+                "ABBOT_OWNER_DATABASE_URL is set and ABBOT_DATABASE_URL is not: they name one "
+                "database, as its owner and as the application"
+            )
         if database_required and not database_url:
             raise SettingsError(
                 "ABBOT_DATABASE_URL is not set (`./abbot up` sets it for what it starts)"

@@ -1,7 +1,7 @@
 """`abbot migrate`: bring the database's tables up to date.
 
-Works on ABBOT_OWNER_DATABASE_URL (or ABBOT_DATABASE_URL) where that is set, else on the embedded
-database: the one of a running `abbot up`, or started for the occasion.
+Works as the role of ABBOT_OWNER_DATABASE_URL, or of ABBOT_DATABASE_URL where only that is set, and
+without them on the embedded database: the one of a running `abbot up`, or started for the occasion.
 """
 
 from __future__ import annotations

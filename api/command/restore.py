@@ -1,8 +1,8 @@
 """`./abbot restore DIR`: put a backup of `./abbot backup` into an empty database.
 
-The database is that of ABBOT_OWNER_DATABASE_URL, or the embedded one, which is made if there is
-none yet. One that holds anything is left alone. All of the backup gets in, or nothing; then the
-tables are brought up to date, and an audit of everything follows.
+The database is that of ABBOT_OWNER_DATABASE_URL and ABBOT_DATABASE_URL, or the embedded one, which
+is made if there is none yet. One that holds anything is left alone. All of the backup gets in, or
+nothing; then the tables are brought up to date, and an audit of everything follows.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def restore(settings: Settings, folder: Path, manifest: dict[str, Any]) -> None:
     if not backups.is_empty(url):
         raise CommandFailed(
             "the database is not empty, and is left alone. Restore into a new one: name another "
-            "folder with ABBOT_DATA, or an empty database with ABBOT_OWNER_DATABASE_URL."
+            "folder with ABBOT_DATA, or an empty database with ABBOT_OWNER_DATABASE_URL and "
+            "ABBOT_DATABASE_URL."
         )
     if not backups.may_create(url):
         raise CommandFailed(database.OWNERS)

@@ -122,6 +122,24 @@ def test_what_is_no_url(
             assert "s3cret" not in line
 
 
+def test_the_owners_url_alone(
+    scratch: Scratch,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not taken for the embedded database, nor for one half of it."""
+    use(monkeypatch, scratch)
+    monkeypatch.setenv("ABBOT_DATABASE_URL", " ")
+    for command in (*COMMANDS, ("migrate",), ("restore", "{folder}/saved"), ("up",)):
+        if command[0] == "restore":
+            monkeypatch.setattr("api.command.restore.read", lambda _folder: {})
+        assert call(command, tmp_path) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "ABBOT_OWNER_DATABASE_URL is set and ABBOT_DATABASE_URL is not" in line
+    assert not any(tmp_path.iterdir())
+
+
 def test_with_tables_of_another_release(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
