@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask, Response, request
 from flask_cors import CORS
 
-from eventstore.errors import Broken, Unavailable
+from eventstore.errors import Archived, Broken, Unavailable
 from eventstore.settings import Settings, SettingsError
 
 from . import (
@@ -41,7 +41,7 @@ from . import (
 )
 from .allowances import Allowances
 from .encoding import OrjsonProvider
-from .problems import Problem, unavailable
+from .problems import Problem, archived, unavailable
 from .reference import front
 
 BASE = "/v1"
@@ -135,6 +135,10 @@ def _register_store_errors(app: Flask) -> None:
     def _unavailable(error: Unavailable) -> Response:
         logs.log.warning("unavailable", reason=str(error))
         return unavailable().response()
+
+    @app.errorhandler(Archived)
+    def _archived(_: Archived) -> Response:
+        return archived().response()
 
     @app.errorhandler(SettingsError)
     def _unusable_setting(error: SettingsError) -> Response:

@@ -264,12 +264,17 @@ def invalid(*errors: tuple[str, Sentence]) -> Problem:
 
 
 def unavailable(
-    template: str = "The service cannot answer this at the moment; try again.",
+    template: str = "The service cannot answer this at the moment; try again.", *, seconds: int = 1
 ) -> Problem:
-    return Problem(
-        "unavailable",
-        template,
-        headers={"Retry-After": "1"},
+    """503; `seconds`: when to try again."""
+    return Problem("unavailable", template, headers={"Retry-After": str(seconds)})
+
+
+def archived() -> Problem:
+    """503 for a game whose month is detached: somebody has to attach it first."""
+    return unavailable(
+        "The record of this game is in the archive until whoever runs the service brings it back.",
+        seconds=3600,
     )
 
 

@@ -235,6 +235,10 @@ _DETAILS = {
     "The record of this game cannot be read.": (
         "Die Aufzeichnung dieses Spiels ist nicht zu lesen."
     ),
+    "The record of this game is in the archive until whoever runs the service brings it back.": (
+        "Die Aufzeichnung dieses Spiels ist im Archiv, bis der Betreiber des Dienstes sie "
+        "zurückholt."
+    ),
     "The service cannot answer this at the moment; try again.": (
         "Der Dienst kann das im Augenblick nicht beantworten; versuch es noch einmal."
     ),

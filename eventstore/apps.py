@@ -98,10 +98,20 @@ UNION ALL SELECT true FROM app_keys WHERE key_id = %(id)s::uuid LIMIT 1
 
 _LIST: LiteralString = f"""
 SELECT a.app_id::text, a.name, k.key_id::text,
-    to_char(k.created_at AT TIME ZONE 'UTC', '{RFC3339}')
+    to_char(k.created_at AT TIME ZONE 'UTC', '{RFC3339}'), a.sandbox
 FROM apps a JOIN app_keys k ON k.app_id = a.app_id
 WHERE a.revoked_at IS NULL AND k.revoked_at IS NULL ORDER BY a.app_id, k.key_id
 """
+
+
+class ListedKey(NamedTuple):
+    """A key in force, its app, when it was made, and whether the app is one for tests."""
+
+    app_id: str
+    name: str
+    key_id: str
+    created_at: str
+    sandbox: bool
 
 
 class App(NamedTuple):
@@ -220,6 +230,6 @@ class Apps:
             self._database.run(statement, {"id": id})
         return True
 
-    def list(self) -> list[tuple[str, str, str, str]]:
-        """Each key in force: its app's id and name, its own id, and when it was made."""
-        return [(row[0], row[1], row[2], row[3]) for row in self._database.run(_LIST, {})]
+    def list(self) -> list[ListedKey]:
+        """Each key in force."""
+        return [ListedKey(*row) for row in self._database.run(_LIST, {})]

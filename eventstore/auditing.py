@@ -43,7 +43,6 @@ FEED = "feed"
 
 _FIRST_ID = "00000000-0000-0000-0000-000000000000"
 _NOT_REACHED = "not looked at: the rows are wrong"
-_ARCHIVED = "the record of this game is in the archive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,11 @@ class Audited:
         """The checks that failed, the one with the first wrong event first."""
         failed = [check for check in self.checks if check.ok is False]
         return sorted(failed, key=lambda check: check.version or 1 << 31)
+
+    @property
+    def unseen(self) -> bool:
+        """Whether the game could not be looked at, as its month is detached from the record."""
+        return any(check.check == ROWS and check.ok is None for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,11 @@ class Fed(NamedTuple):
 Run = Callable[[LiteralString, dict[str, Any]], list[Row]]
 
 
+def not_attached(partition: str) -> str:
+    """Why the record of a game of a detached month cannot be looked at."""
+    return f"its events are in {partition}, which is detached from the record"
+
+
 def read_game(run: Run, game_id: str) -> StoredGame | None:
     """All that is stored of a game, read by `run`; None if there is nothing."""
     row = run(sql.GAME, {"game_id": game_id})[0]
@@ -123,8 +132,8 @@ def read_game(run: Run, game_id: str) -> StoredGame | None:
     if summary is None and versions is None:
         return None
     rows, events = check_rows(game_id, versions or [], bodies or [], hashes or b"")
-    if versions is None and run(ARCHIVED, {"game_id": game_id}):
-        rows = Check(ROWS, None, _ARCHIVED)
+    if versions is None and (detached := run(ARCHIVED, {"game_id": game_id})):
+        rows = Check(ROWS, None, not_attached(detached[0][0]))
     disputes = None
     if disputed[0] is not None:
         disputes = replace(check_rows(game_id, *disputed)[0], check=DISPUTES)
@@ -152,6 +161,10 @@ class Auditor:
         games, events = self.database.run(sql.COUNT, {})[0]
         return int(games), int(events)
 
+    def detached(self) -> list[str]:
+        """The months that are not part of the record now, by name."""
+        return [name for (name,) in self.database.run(sql.DETACHED, {})]
+
     def game_ids(self, page: int = 500) -> Iterator[str]:
         """Every game of which there is a summary or an event, in the order of ids."""
         after = _FIRST_ID
@@ -172,7 +185,7 @@ class Auditor:
             return None
         disputes = [] if stored.disputes is None else [stored.disputes]
         if not stored.rows.ok:
-            why = _ARCHIVED if stored.rows.ok is None else _NOT_REACHED
+            why = stored.rows.detail if stored.rows.ok is None else _NOT_REACHED
             unmade = [Check(name, None, why) for name in (*CHECKS, LOADING, SUMMARY, TIMERS)]
             return Audited(game_id, stored.count, [stored.rows, *unmade, *disputes])
         checks = [stored.rows, *_verified(stored)]

@@ -66,6 +66,12 @@ def webhook_keys(url: str) -> set[str]:
         return {str(key_id) for (key_id,) in connection.execute(sql.WEBHOOK_KEYS)}
 
 
+def elsewhere(url: str) -> list[str]:
+    """The months whose tables were dropped, as archives have them."""
+    with psycopg.connect(url, connect_timeout=10) as connection:
+        return [str(name) for (name,) in connection.execute(sql.ELSEWHERE)]
+
+
 def analyze(url: str) -> None:
     """Have the planner know the tables, as a dump does not hold what it knew."""
     with psycopg.connect(url, connect_timeout=10, autocommit=True) as connection:

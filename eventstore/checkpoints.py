@@ -164,7 +164,7 @@ class Checkpoints:
                 return
             faults, archived = self._changed(unpack(checkpoint.heads))
             if archived and not faults:
-                yield Check(CHECKPOINTS, None, f"{archived} of its games are in the archive")
+                yield Check(CHECKPOINTS, None, f"{archived} of its games are of detached months")
             else:
                 yield Check(CHECKPOINTS, not faults, "; ".join(faults))
             before = checkpoint
@@ -195,7 +195,7 @@ class Checkpoints:
                 continue
             faults, archived = self._changed([head])
             if archived:
-                return Check(CHECKPOINTS, None, "the record of this game is in the archive")
+                return Check(CHECKPOINTS, None, "its events are in a month that is detached")
             detail = f"event {head.version} is the one that checkpoint {checkpoint.number} signed"
             return Check(CHECKPOINTS, not faults, "; ".join(faults) or detail)
         return Check(CHECKPOINTS, None, NOT_SIGNED)

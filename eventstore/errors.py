@@ -36,7 +36,7 @@ class Broken(StoreError):
 
 
 class Archived(Unavailable):
-    """The game's part of the record was detached and is in the archive; nothing of it is lost."""
+    """The month of the game is detached from the record; nothing of it is lost."""
 
     def __init__(self) -> None:
-        super().__init__("the record of this game is in the archive")
+        super().__init__("the month of this game is detached from the record")

@@ -140,6 +140,18 @@ def is_page(data: bytes) -> bool:
     return isinstance(value, dict) and isinstance(value.get("items"), list)
 
 
+def refusal(data: bytes) -> str | None:
+    """What an answer says that is a problem (RFC 9457) and no export; None if it is none."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not isinstance(value.get("status"), int):
+        return None
+    told = [str(value[name])[:200] for name in ("status", "code", "detail") if name in value]
+    return ": ".join(told) if "code" in value else None
+
+
 def _require_no_head(head: Mapping[str, Any] | None, number: int) -> None:
     """The line `number` follows: none does on the head, which is what is wrong then."""
     if head is not None:

@@ -64,8 +64,9 @@ ALTER TABLE events ATTACH PARTITION {name} FOR VALUES FROM ({low}) TO ({high})
 """
 
 _GOING_ON: LiteralString = """
-SELECT count(*) FROM games
+SELECT game_id::text FROM games
 WHERE game_id >= %(low)s AND game_id < %(high)s AND status IN ('lobby', 'active')
+ORDER BY game_id LIMIT 1
 """
 
 _WAITING: LiteralString = """
@@ -124,13 +125,16 @@ class Partitions:
             if not over:
                 raise PartitionError(f"{name} is not over yet: games are still opened in it")
             self._lock_timeout()
-            if going_on := self._told(_GOING_ON, named):
-                raise PartitionError(f"{going_on} games of {name} are not over yet")
+            if going_on := self._owner.execute(_GOING_ON, named).fetchone():
+                raise PartitionError(
+                    f"games of {name} are not over yet, {going_on[0]} for one: tables and matches "
+                    "end by their clocks while the service runs; try again then"
+                )
             if self._told(_WAITING, named):
                 raise PartitionError(f"events of {name} have no place in the feed yet")
             self._alter("ALTER TABLE events DETACH PARTITION {name}", name)
             # Again, as nobody can add to it now.
-            if self._told(_WAITING, named) or self._told(_GOING_ON, named):
+            if self._told(_WAITING, named) or self._owner.execute(_GOING_ON, named).fetchone():
                 raise PartitionError(f"{name} was still being added to")
             self._owner.execute(
                 "INSERT INTO archives (partition, low, high) VALUES (%(name)s, %(low)s, %(high)s)",

@@ -71,7 +71,7 @@ WHERE g.game_id = %(game_id)s::uuid
 """The events after a version, and the hash of that version."""
 
 ARCHIVED: LiteralString = """
-SELECT true FROM archives WHERE %(game_id)s::uuid >= low AND %(game_id)s::uuid < high LIMIT 1
+SELECT partition FROM archives WHERE %(game_id)s::uuid >= low AND %(game_id)s::uuid < high LIMIT 1
 """
 
 EVENTS: LiteralString = """

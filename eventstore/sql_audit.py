@@ -8,6 +8,8 @@ from .sql import RFC3339
 
 COUNT: LiteralString = "SELECT count(*), coalesce(sum(version), 0) FROM games"
 
+DETACHED: LiteralString = "SELECT partition FROM archives ORDER BY partition"
+
 GAME_IDS: LiteralString = """
 SELECT game_id::text FROM games
 WHERE game_id > %(after)s::uuid ORDER BY game_id LIMIT %(limit)s

@@ -17,6 +17,7 @@ from .database import Database, patiently
 from .errors import Broken
 from .feed import FeedItem, consume
 from .pool import Pool, Row
+from .sql import ARCHIVED
 from .store import LAST, decided, folded
 
 log = logging.getLogger(__name__)
@@ -130,7 +131,7 @@ def _count(connection: Connection[Row], generation: int, items: Sequence[FeedIte
     outcomes: list[str] = []
     for position, game_id, version, missing in connection.execute(sql.ENDS, span).fetchall():
         if missing:
-            raise Broken(f"event {version} of game {game_id} is not there (position {position})")
+            raise Broken(_missing(connection, position, game_id, version))
         try:
             game = _game(connection, game_id, version)
             told = _results(game)
@@ -152,6 +153,14 @@ def _count(connection: Connection[Row], generation: int, items: Sequence[FeedIte
                 "outcomes": outcomes,
             },
         )
+
+
+def _missing(connection: Connection[Row], position: int, game_id: str, version: int) -> str:
+    row = connection.execute(ARCHIVED, {"game_id": game_id}).fetchone()
+    event = f"event {version} of game {game_id}"
+    if row is None:
+        return f"{event} is not there (position {position})"
+    return f"{event} is in {row[0]}, which is detached: `./abbot partitions attach {row[0]}` first"
 
 
 def _game(connection: Connection[Row], game_id: str, version: int) -> Game:

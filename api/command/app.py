@@ -58,8 +58,9 @@ def _run(arguments: argparse.Namespace) -> None:
                 raise CommandFailed("there is no app and no key with this id.")
             say("revoked.")
         else:
-            for app_id, name, key_id, created_at in apps.list():
-                say(f"{app_id}  {name}  key {key_id} of {created_at}")
+            for app_id, name, key_id, created_at, sandbox in apps.list():
+                tests = "  (sandbox)" if sandbox else ""
+                say(f"{app_id}  {name}{tests}  key {key_id} of {created_at}")
 
 
 def _create(apps: Apps, given: str, sandbox: bool) -> None:

@@ -4,7 +4,8 @@
     ./abbot audit --all           every game, the feed and the signed checkpoints
 
 Games may go on meanwhile. Nothing is changed. The exit code is 1 when something is wrong; the first
-event that is wrong is named.
+event that is wrong is named. Games of a month that is detached from the record cannot be looked at:
+--all says how many there are, and with one of them for GAME the exit code is 1.
 """
 
 from __future__ import annotations
@@ -97,11 +98,18 @@ def of(settings: Settings) -> int:
 def one(found: Audited, signed: list[Check]) -> dict[str, Any]:
     """What is said of one game; `signed`: the checks against checkpoints."""
     return {
-        "ok": not found.wrong and all(check.ok is not False for check in signed),
+        "ok": _ok(found, signed),
         "game_id": found.game_id,
         "events": found.events,
         "checks": [_shown(check) for check in (*found.checks, *signed)],
     }
+
+
+def _ok(found: Audited, signed: list[Check]) -> bool | None:
+    """None where nothing is wrong, but the game could not be looked at."""
+    if found.wrong or any(check.ok is False for check in signed):
+        return False
+    return None if found.unseen else True
 
 
 def everything(
@@ -117,12 +125,13 @@ def everything(
     began = time.monotonic()
     auditor, checkpoints = Auditor(pool), Checkpoints(pool)
     wrong: list[dict[str, Any]] = []
-    games = events = wrong_games = 0
+    games = events = wrong_games = unseen = 0
     newest = checkpoints.newest()
     with Progress(auditor.count()[1], "events") as progress:
         for found in audited(auditor, url, threshold, jobs):
             games += 1
             events += found.events
+            unseen += found.unseen
             progress.advance(found.events)
             if found.wrong:
                 wrong_games += 1
@@ -143,6 +152,8 @@ def everything(
         "ok": not wrong,
         "games": games,
         "events": events,
+        "unseen_games": unseen,
+        "detached": auditor.detached(),
         "wrong_games": wrong_games,
         "faults": len(wrong),
         "wrong": wrong[:SHOWN],
@@ -170,6 +181,10 @@ def _show_one(report: dict[str, Any]) -> None:
     for check in report["checks"]:
         mark = {True: "ok", False: "WRONG"}.get(check.get("ok"), "-")
         print(f"{mark:5}  {check['check']:11}  {_sentence(check)}".rstrip())
+    if report["ok"] is None:
+        why = report["checks"][0]["detail"]
+        say(f"game {report['game_id']} could not be looked at: {why}")
+        return
     right = "is right" if report["ok"] else "IS WRONG"
     say(f"game {report['game_id']} with {report['events']} events {right}")
 
@@ -184,7 +199,16 @@ def _show_all(report: dict[str, Any]) -> None:
         f"{report['games']:,} games with {report['events']:,} events, {report['positions']:,} "
         f"positions of the feed and {report['checkpoints']:,} checkpoints in {report['seconds']} s"
     )
-    say(f"all is right: {summed}" if report["ok"] else f"{report['faults']} faults in {summed}")
+    unseen = report["unseen_games"]
+    if not report["ok"]:
+        say(f"{report['faults']:,} fault{'' if report['faults'] == 1 else 's'} in {summed}")
+    else:
+        say(f"{'what could be looked at' if unseen else 'all'} is right: {summed}")
+    if unseen:
+        say(
+            f"{unseen:,} of the games could not be looked at, as their events are in "
+            f"{', '.join(report['detached'])}: `./abbot partitions attach` and audit again"
+        )
     if "newest_checkpoint" in report:
         say(f"the newest checkpoint is {report['newest_checkpoint']}")
 

@@ -51,6 +51,8 @@ def main(argv: list[str]) -> int:
                 "not in it are the signing keys and the key of webhooks "
                 f"({sealing.FILE}): keep {settings.signing_keys} as well, elsewhere"
             )
+            for partition in backups.elsewhere(settings.owner_database_url):
+                say(f"{partition} is not in it, as it is in its archive: keep that file as well")
             return 0 if options.no_audit else audit.of(settings)
     except Stopping:
         return 130

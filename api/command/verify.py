@@ -21,7 +21,7 @@ from typing import Any
 from api.command.console import CommandFailed, complain
 from api.command.jwks import read_jwks
 from domain.verification import Check
-from eventstore.exports import LARGEST, is_page
+from eventstore.exports import LARGEST, is_page, refusal
 from eventstore.verifying import Report, check_export
 
 _MARKS = {True: "ok", False: "WRONG", None: "unknown"}
@@ -42,6 +42,8 @@ def main(argv: list[str]) -> int:
                 "this is a page of events, not an export; fetch it with "
                 "`Accept: application/x-ndjson`"
             )
+        if report.game_id is None and (refused := refusal(data)) is not None:
+            raise CommandFailed(f"this is no record: the server refused it ({_printable(refused)})")
     except CommandFailed as error:
         complain(str(error))
         return 2

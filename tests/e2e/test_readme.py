@@ -30,7 +30,7 @@ def blocks(section: str) -> list[str]:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the README's commands use curl")
 def test_the_first_game_as_written(installation: Installation, tmp_path: Path) -> None:
-    script, proof = blocks("A first game")
+    *first, proof = blocks("A first game")
     resigned = 'call -X POST "$API/games/$GAME/resign" >/dev/null'
     (tmp_path / ".abbot").mkdir()  # as `up` makes it
     abbot = tmp_path / "abbot"
@@ -39,7 +39,7 @@ def test_the_first_game_as_written(installation: Installation, tmp_path: Path) -
     abbot.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{verify}' \"$@\"\n")
     abbot.chmod(0o755)
     done = subprocess.run(
-        ["sh", "-eu", "-c", "\n".join((script, resigned, "echo END", "turn", proof))],
+        ["sh", "-eu", "-c", "\n".join((*first, resigned, "echo END", "turn", proof))],
         env=os.environ
         | {
             "ABBOT_PORT": str(urlsplit(installation.api.url).port),

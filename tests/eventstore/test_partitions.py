@@ -205,6 +205,10 @@ class TestArchive:
         audited = Auditor(pool).game(old.game_id)
         assert audited is not None
         assert {check.ok for check in audited.checks} == {None}
+        why = f"its events are in {OLD_NAME}, which is detached from the record"
+        assert {check.detail for check in audited.checks} == {why}
+        assert audited.unseen
+        assert Auditor(pool).detached() == [OLD_NAME]
         assert not next(each.attached for each in partitions.all() if each.name == OLD_NAME)
         partitions.attach(OLD_NAME)
         assert old.events() == events

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import random
 import stat
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from api.command import audit, partitions, postgres_tools
+from api.command import audit, backup, partitions, postgres_tools, rebuild
 from eventstore.executor import Executor
 from eventstore.feed import Feed
 from eventstore.pool import Pool, open_pool
@@ -20,7 +21,7 @@ from eventstore.store import Store
 from tests.api.command.houses import enterable, house
 from tests.databases import Scratch, scratch_database
 from tests.eventstore.months import OLD, OLD_NAME, id_at, make_old, table_as
-from tests.eventstore.tables import Table
+from tests.eventstore.tables import Table, open_table
 from tests.pages import commands
 
 Run = Callable[..., tuple[int, str]]
@@ -122,6 +123,60 @@ class TestAnArchive:
         assert "not here: it was detached" in text
         nobodys = "events_2024_01"
         assert run("detach", nobodys) == (1, f"abbot: there is no partition {nobodys}\n")
+
+    def test_every_command_says_what_it_cannot_look_at(
+        self, run: Run, old: Table, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def call(command: Any, *arguments: str) -> tuple[int, str]:
+            code = command.main(list(arguments))
+            captured = capsys.readouterr()
+            return code, captured.out + captured.err
+
+        def report(*arguments: str) -> tuple[int, dict[str, Any]]:
+            code = audit.main([*arguments, "--json"])
+            return code, json.loads(capsys.readouterr().out)
+
+        file, table = tmp_path / "archive", open_table(old.executor)
+        while Feed(old.executor.store.pool).sequence(1000)[0]:
+            pass
+        code, found = report("--all", "--jobs", "1")
+        assert (code, found["unseen_games"], found["detached"]) == (0, 0, [])
+        run("detach", OLD_NAME)
+        run("archive", OLD_NAME, str(file))
+        for dropped in (False, True):
+            if dropped:
+                run("drop", OLD_NAME, str(file))
+            code, text = call(audit, "--all", "--jobs", "1")
+            assert code == 0
+            assert "what could be looked at is right: 2 games" in text
+            assert (
+                f"1 of the games could not be looked at, as their events are in {OLD_NAME}" in text
+            )
+            code, found = report("--all", "--jobs", "2")
+            assert (code, found["ok"], found["games"]) == (0, True, 2)
+            assert (found["unseen_games"], found["detached"]) == (1, [OLD_NAME])
+            code, text = call(audit, old.game_id)
+            assert code == 1
+            assert f"{old.game_id} could not be looked at: its events are in {OLD_NAME}" in text
+            assert "right" not in text
+            code, found = report(old.game_id)
+            assert (code, found["ok"]) == (1, None)
+            assert call(audit, table.game_id)[0] == 0
+            code, text = call(rebuild, "standings")
+            assert code == 1
+            assert f"is in {OLD_NAME}, which is detached: `./abbot partitions attach" in text
+            code, text = call(backup, str(tmp_path / f"saved-{dropped}"))
+            assert code == 0
+            assert (f"{OLD_NAME} is not in it, as it is in its archive" in text) == dropped
+            assert f"could not be looked at, as their events are in {OLD_NAME}" in text
+
+    def test_a_month_with_a_match_that_goes_on_is_not_detached(
+        self, run: Run, scratch: Scratch, old: Table
+    ) -> None:
+        going_on = table_as(old.executor, id_at(OLD))
+        code, text = run("detach", OLD_NAME)
+        assert code == 1
+        assert f"games of {OLD_NAME} are not over yet, {going_on.game_id} for one" in text
 
     def test_there_and_back(self, run: Run, old: Table, tmp_path: Path) -> None:
         file, events = tmp_path / "archive", old.events()

@@ -52,6 +52,28 @@ def test_a_record_that_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]
     assert last.startswith("First wrong: chain: event 7: version 8 stands where 7 belongs")
 
 
+def test_an_answer_that_is_no_record(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for answer, told in (
+        (
+            {
+                "type": "/problems/not-found",
+                "status": 404,
+                "code": "not-found",
+                "detail": "No\x1b",
+            },
+            "this is no record: the server refused it (404: not-found: No\\x1b)",
+        ),
+        ({"items": []}, "this is a page of events, not an export"),
+    ):
+        (folder / "answer").write_text(json.dumps(answer))
+        assert verify.main([str(folder / "answer")]) == 2
+        assert told in capsys.readouterr().err
+    for answer in ({"status": "active"}, {"status": 404}, [404], {"code": "x"}):
+        (folder / "answer").write_text(json.dumps(answer))
+        assert verify.main([str(folder / "answer")]) == 1
+        assert "First wrong: file" in capsys.readouterr().out
+
+
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert verify.main([str(folder / "game.ndjson"), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
