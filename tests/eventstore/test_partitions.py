@@ -13,6 +13,7 @@ import pytest
 from psycopg import errors
 
 from api.command import postgres_tools
+from api.command.console import CommandFailed
 from domain.commands import LeaveSeat
 from domain.game import fold
 from eventstore import backups
@@ -224,9 +225,12 @@ class TestArchive:
         self, parted: Scratch, partitions: Partitions, pool: Pool, old: Table, tmp_path: Path
     ) -> None:
         events = old.events()
-        partitions.detach(OLD_NAME)
         server = backups.server_version(parted.owner_url)
-        dump = postgres_tools.for_dump(server)
+        try:
+            dump = postgres_tools.for_dump(server)
+        except CommandFailed as error:  # of a server that is not ours
+            pytest.skip(str(error))
+        partitions.detach(OLD_NAME)
         archive = tmp_path / "archive"
         arguments = ["--format=custom", f"--table={OLD_NAME}", f"--file={archive}"]
         postgres_tools.run(dump, parted.owner_url, *arguments)
