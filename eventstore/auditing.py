@@ -26,7 +26,6 @@ from . import summaries
 from .database import Database, patiently
 from .pool import Pool, Row
 from .recorded import HASH_BYTES, ZERO_HASH, canonical, is_event
-from .sql import ARCHIVED
 
 ROWS = "rows"
 """The stored bytes are the events' canonical JSON, in order, under the right hashes."""
@@ -75,6 +74,8 @@ class StoredGame:
     summary: dict[str, Any] | None
     seats: list[dict[str, Any]]
     deadlines: list[dict[str, Any]]
+    wrong_rematches: list[str]
+    """What does not fit between the game and the one before it or after it."""
     rows: Check
     events: list[Recorded]
     count: int
@@ -103,7 +104,14 @@ class StoredGame:
             *([] if secret_is_right else ["the secret is not the one that was committed to"]),
             *summaries.wrong_columns(self.summary, expected),
             *summaries.wrong_seats(self.seats, game),
+            *self.wrong_rematches,
         ]
+
+    @property
+    def first_missing(self) -> int | None:
+        """The version that follows the last event, if the summary tells of it."""
+        told = None if self.summary is None else self.summary["version"]
+        return self.count + 1 if told is not None and told > self.count else None
 
     def wrong_deadlines(self, game: Game) -> list[str]:
         """What does not follow from the events in the game's deadlines."""
@@ -128,12 +136,14 @@ def not_attached(partition: str) -> str:
 def read_game(run: Run, game_id: str) -> StoredGame | None:
     """All that is stored of a game, read by `run`; None if there is nothing."""
     row = run(sql.GAME, {"game_id": game_id})[0]
-    secret, summary, seats, deadlines, versions, bodies, hashes, *disputed = row
+    secret, summary, seats, deadlines, versions, bodies, hashes, detached, rematches, *disputed = (
+        row
+    )
     if summary is None and versions is None:
         return None
     rows, events = check_rows(game_id, versions or [], bodies or [], hashes or b"")
-    if versions is None and (detached := run(ARCHIVED, {"game_id": game_id})):
-        rows = Check(ROWS, None, not_attached(detached[0][0]))
+    if detached is not None:
+        rows = Check(ROWS, None, not_attached(detached))
     disputes = None
     if disputed[0] is not None:
         disputes = replace(check_rows(game_id, *disputed)[0], check=DISPUTES)
@@ -143,6 +153,7 @@ def read_game(run: Run, game_id: str) -> StoredGame | None:
         summary,
         seats or [],
         deadlines or [],
+        rematches,
         rows,
         events,
         len(versions or ()),
@@ -163,7 +174,7 @@ class Auditor:
 
     def detached(self) -> list[str]:
         """The months that are not part of the record now, by name."""
-        return [name for (name,) in self.database.run(sql.DETACHED, {})]
+        return [name for (name,) in self.database.run(sql.ARCHIVES, {})]
 
     def game_ids(self, page: int = 500) -> Iterator[str]:
         """Every game of which there is a summary or an event, in the order of ids."""
@@ -199,7 +210,7 @@ class Auditor:
             ]
         else:
             checks.append(check_loading(game_id, stored.events))
-            checks.append(_check(SUMMARY, stored.wrong_summary(game)))
+            checks.append(_check(SUMMARY, stored.wrong_summary(game), stored.first_missing))
             checks.append(_check(TIMERS, stored.wrong_deadlines(game)))
         return Audited(game_id, stored.count, [*checks, *disputes])
 
@@ -327,8 +338,10 @@ def _event(game_id: str, version: int, text: bytes, prev_hash: str, own: str) ->
         return None
 
 
-def _check(name: str, wrong: list[str]) -> Check:
-    return Check(name, not wrong, "; ".join(wrong))
+def _check(name: str, wrong: list[str], version: int | None = None) -> Check:
+    if version is not None:
+        wrong = ["the summary tells of this event, which is not there", *wrong]
+    return Check(name, not wrong, "; ".join(wrong), version)
 
 
 def _verified(stored: StoredGame) -> list[Check]:

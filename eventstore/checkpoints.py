@@ -44,15 +44,20 @@ class Head(NamedTuple):
     version: int
     hash: str
 
-    def missed(self, name: str, own: str | None, *, begun: bool = True) -> str | None:
+    def missed(self, name: str, own: str | None, last: int, *, begun: bool = True) -> str | None:
         """What is wrong with the game, `name` in the sentence, if its event of this version has
-        `own` as its hash, None where there is no such event; of one not `begun` nothing is left."""
+        `own` as its hash, None where there is no such event but `last` is the last that there is;
+        of one not `begun` nothing is left."""
         if own == self.hash:
             return None
         if own is not None:
             return f"event {self.version} of {name} is another one than was signed, {self.hash}"
-        what = "is cut off before" if begun else "is gone, which had"
+        what = f"is cut off after event {last} and had" if begun else "is gone, which had"
         return f"{name} {what} event {self.version}, signed as {self.hash}"
+
+    def first_missing(self, own: str | None, last: int) -> int:
+        """The version of the first event that is not there, or is another one."""
+        return self.version if own is not None else last + 1
 
 
 class NewestHeads:
@@ -193,30 +198,40 @@ class Checkpoints:
             head = _head_of(game_id, checkpoint.heads)
             if head is None:
                 continue
-            faults, archived = self._changed([head])
-            if archived:
+            ((own, begun, last, archived),) = self._stored([head])
+            if own is None and archived:
                 return Check(CHECKPOINTS, None, "its events are in a month that is detached")
+            fault = head.missed(f"game {head.game_id}", own, last, begun=begun)
+            if fault is not None:
+                return Check(CHECKPOINTS, False, fault, head.first_missing(own, last))
             detail = f"event {head.version} is the one that checkpoint {checkpoint.number} signed"
-            return Check(CHECKPOINTS, not faults, "; ".join(faults) or detail)
+            return Check(CHECKPOINTS, True, detail)
         return Check(CHECKPOINTS, None, NOT_SIGNED)
 
     def _changed(self, heads: list[Head]) -> tuple[list[str], int]:
         """The games that are not what was signed, and how many cannot be looked at."""
+        faults, unseen = [], 0
+        for head, (own, begun, last, archived) in zip(heads, self._stored(heads), strict=True):
+            if own is None and archived:
+                unseen += 1
+                continue
+            fault = head.missed(f"game {head.game_id}", own, last, begun=begun)
+            if fault is not None:
+                faults.append(fault)
+        return faults, unseen
+
+    def _stored(self, heads: list[Head]) -> list[tuple[str | None, bool, int, bool]]:
+        """Of each head what is stored: the hash of that version's event, None if there is none,
+        whether there is a summary, the last version where there is no such event, and whether
+        the month is detached."""
         parameters = {
             "game_ids": [head.game_id for head in heads],
             "versions": [head.version for head in heads],
         }
-        rows = self.database.run(sql.STORED_HEADS, parameters)
-        faults, unseen = [], 0
-        for head, (_, _, own, summary, archived) in zip(heads, rows, strict=True):
-            if own is None and archived:
-                unseen += 1
-                continue
-            found = None if own is None else own.hex()
-            fault = head.missed(f"game {head.game_id}", found, begun=summary)
-            if fault is not None:
-                faults.append(fault)
-        return faults, unseen
+        return [
+            (None if own is None else own.hex(), begun, last or 0, archived)
+            for own, begun, last, archived in self.database.run(sql.STORED_HEADS, parameters)
+        ]
 
 
 def hash_of(jws: str) -> str:

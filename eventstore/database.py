@@ -47,14 +47,14 @@ _BUSY = frozenset(
         "55P03",  # lock not available in time
         "57014",  # cancelled, by the statement timeout
         READ_ONLY,
-        "53000",  # short of resources
-        "53100",
-        "53200",
-        "53300",  # too many connections
         "57P03",  # starting up
     }
 )
-_UNKNOWN = frozenset({"57P01", "57P02", "57P05", "40003"})
+_SHORT = "53"
+"""The class of what a server is short of: disk, memory, connections."""
+_UNKNOWN = frozenset({"40003", "25P03", "25P04"})  # the last two end a transaction with its session
+_GONE = ("08", "57", "58", "XX")
+"""The classes of lost connections, an operator's hand, the system's failures and the server's."""
 
 
 def fate_of(error: psycopg.Error) -> Fate:
@@ -65,9 +65,9 @@ def fate_of(error: psycopg.Error) -> Fate:
         return Fate.UNKNOWN if lost else Fate.BUG
     if state == "23505":
         return Fate.CONFLICT
-    if state in _BUSY:
+    if state in _BUSY or state.startswith(_SHORT):
         return Fate.BUSY
-    if state.startswith(("08", "XX")) or state in _UNKNOWN:
+    if state.startswith(_GONE) or state in _UNKNOWN:
         return Fate.UNKNOWN
     return Fate.BUG
 

@@ -26,7 +26,7 @@ from domain.wording import Sentence
 from . import chain, sql_disputes
 from .attempts import Attempts
 from .database import Fate, Pause, fate_of
-from .errors import Broken, GameNotFound, KeyReused
+from .errors import Archived, Broken, GameNotFound, KeyReused
 from .executor import KEEP_KEYS
 from .ids import uuid7
 from .recorded import ZERO_HASH, from_bodies, parsed, rest
@@ -201,7 +201,7 @@ class Disputes:
                 loaded = self.store.load(game_id)
                 if loaded is not None:
                     self.of(loaded)
-            except Broken as error:
+            except (Archived, Broken) as error:
                 log.error("The disputes of game %s cannot be settled: %s", game_id, error)
         return len(waiting)
 

@@ -16,7 +16,7 @@ from domain.game import follow, new_game
 
 from . import sql_watching as sql
 from .database import Database
-from .errors import Broken
+from .errors import Archived, Broken
 from .pool import Pool, Row
 from .positions import Loaded, Positions
 from .recorded import HASH_BYTES
@@ -46,28 +46,34 @@ class Earlier:
     def of(self, live: Loaded) -> Loaded:
         """The game of `live`, which has begun, as it stood `late_seconds` ago; its `now` is so
         long ago too."""
-        past = self.of_all([live.game.game_id]).get(live.game.game_id)
+        past = self.of_all([live.game.game_id], patient=False).get(live.game.game_id)
         if past is None:
             raise Broken("a game has no record")
         return replace(past.loaded, secret=live.secret, rematch_of=live.rematch_of)
 
-    def of_all(self, game_ids: Collection[str]) -> dict[str, Past]:
-        """The same of several games; those whose events are not there are missing. One
-        statement."""
+    def of_all(self, game_ids: Collection[str], *, patient: bool = True) -> dict[str, Past]:
+        """The same of several games; those whose events are not there are missing, but Archived is
+        raised for whoever is not `patient`. One statement."""
         known = {game_id: self.positions.get(game_id) for game_id in game_ids}
-        found = dict(self._read(known))
+        found = dict(self._read(known, patient))
         lost = [game_id for game_id, past in found.items() if past is None]
         if lost:
             # What was known is no part of the record that the database has.
-            found |= self._read(dict.fromkeys(lost))
+            found |= self._read(dict.fromkeys(lost), patient)
         return {game_id: past for game_id, past in found.items() if past is not None}
 
-    def _read(self, known: Mapping[str, Loaded | None]) -> Iterator[tuple[str, Past | None]]:
+    def _read(
+        self, known: Mapping[str, Loaded | None], patient: bool
+    ) -> Iterator[tuple[str, Past | None]]:
         if not known:
             return
         versions = [0 if each is None else each.game.version for each in known.values()]
         parameters = {"games": list(known), "versions": versions}
-        for game_id, *row in self.database.run(sql.EARLIER, parameters):
+        for game_id, *row, detached in self.database.run(sql.EARLIER, parameters):
+            if detached is not None:
+                if not patient:
+                    raise Archived
+                continue
             before, own_hash = known[game_id], row[-2]
             if before is not None and (own_hash is None or own_hash.hex() != before.head_hash):
                 self.positions.forget(before)

@@ -74,6 +74,22 @@ SELECT count(*) FROM outbox WHERE game_id >= %(low)s AND game_id < %(high)s
 """
 
 
+_UNREAD: LiteralString = """
+SELECT reader FROM (VALUES
+    ('a checkpoint', (SELECT max(position) FROM checkpoints)),
+    ('the players'' results', (SELECT c.position FROM cursors c JOIN generations g
+        ON g.projection = 'standings' AND c.name = 'standings/' || g.generation)),
+    ('webhooks', CASE WHEN EXISTS (SELECT FROM webhooks WHERE enabled)
+        THEN (SELECT position FROM cursors WHERE name = 'webhooks')
+        ELSE 9223372036854775807 END)
+) AS readers(reader, position)
+WHERE EXISTS (SELECT FROM feed f WHERE f.position > coalesce(readers.position, 0)
+    AND f.game_id >= %(low)s AND f.game_id < %(high)s)
+LIMIT 1
+"""
+"""Who has not come to the month's last events yet, and could not go on without them."""
+
+
 class PartitionError(StoreError):
     """What was asked of a partition cannot be done; the text says why."""
 
@@ -132,6 +148,11 @@ class Partitions:
                 )
             if self._told(_WAITING, named):
                 raise PartitionError(f"events of {name} have no place in the feed yet")
+            if unread := self._owner.execute(_UNREAD, named).fetchone():
+                raise PartitionError(
+                    f"{unread[0]} did not come to the last events of {name} yet; a worker sees to "
+                    "that within a minute or so, then try again"
+                )
             self._alter("ALTER TABLE events DETACH PARTITION {name}", name)
             # Again, as nobody can add to it now.
             if self._told(_WAITING, named) or self._owner.execute(_GOING_ON, named).fetchone():
@@ -155,6 +176,9 @@ class Partitions:
             self._lock_timeout()
             if self._told(_GUARDED, named) != 2:
                 raise PartitionError(f"the triggers that keep {name} as it is are not all there")
+            # Attaching waits for no reader: one would be between, without the month and without
+            # the note that it is detached.
+            self._alter("LOCK TABLE events IN ACCESS EXCLUSIVE MODE", name)
             try:
                 self._alter(_ATTACH, name, low=low, high=high)
             except (errors.CheckViolation, errors.InvalidObjectDefinition) as error:

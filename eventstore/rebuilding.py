@@ -82,7 +82,8 @@ def _wrong(stored: StoredGame, signed: Head | None) -> tuple[list[str], Game | N
         return [f"event {stored.rows.version}: {stored.rows.detail}"], None
     if signed is not None:
         there = signed.version <= stored.count
-        fault = signed.missed("it", stored.events[signed.version - 1].hash if there else None)
+        own = stored.events[signed.version - 1].hash if there else None
+        fault = signed.missed("it", own, stored.count)
         if fault is not None:
             return [fault], None
     game = stored.fold()
@@ -117,6 +118,7 @@ def _correct(connection: Connection[Row], game_id: str, signed: Head | None) -> 
             secret = bytes.fromhex(game.secret)
     statement = sql.INSERT_GAME if stored.summary is None else sql.UPDATE_GAME
     connection.execute(statement, {**values, "secret": secret})
+    connection.execute(sql.NAME_IN_REMATCH, {"game_id": game_id})
     seats = {"game_id": game_id, "seats": orjson.dumps(summaries.seats(game)).decode()}
     connection.execute(sql.CLEAR_SEATS, seats)
     connection.execute(sql.INSERT_SEATS, seats)

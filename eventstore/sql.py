@@ -1,4 +1,4 @@
-"""The statements on games, as text. Each one of a game names it, so that it can be sharded.
+"""The statements on games, as text. Each one of a game names it, and touches no other.
 
 Bodies of several events travel as one JSON array and their hashes as one string of bytes: parsing
 one array is several times faster than parsing one text for each row. Those of a whole game travel
@@ -21,6 +21,12 @@ EVENT: LiteralString = """LATERAL (
 the key, whatever the planner believes: without statistics, as after a restore, or with a plan made
 for any number of rows it would join, and read all events there are for a handful."""
 
+DETACHED: LiteralString = """(
+    SELECT a.partition FROM archives a WHERE {0} >= a.low AND {0} < a.high LIMIT 1
+)"""
+"""The month of the game `{0}`, if it is detached. Asked in the statement that finds no events: one
+that comes later may see another state of things."""
+
 _OF_GAME: LiteralString = """
 FROM games g
 LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at IS NOT NULL
@@ -30,10 +36,10 @@ LEFT JOIN idempotency i ON i.game_id = g.game_id AND i.token_id = %(token_id)s::
 _RECORD: LiteralString = f"""
 SELECT 0, json_build_array({NOW}, r.new_game_id, i.path, encode(i.body_hash, 'hex'),
     i.first_version, i.last_version, encode(g.secret, 'hex'), g.rematch_of, g.version,
-    (
+    coalesce((
         SELECT json_build_array(n.version, encode(n.hash, 'hex')) FROM events n
         WHERE n.game_id = %(game_id)s::uuid ORDER BY n.version DESC LIMIT 1
-    ))::text{_OF_GAME}
+    ), to_json({DETACHED.format("%(game_id)s::uuid")})))::text{_OF_GAME}
 WHERE g.game_id = %(game_id)s::uuid
 UNION ALL
 """
@@ -45,7 +51,8 @@ _SUMMARY: LiteralString = "FROM games WHERE game_id = %(game_id)s::uuid"
 
 LOAD_WHOLE: LiteralString = f"{_RECORD}{_EVENTS} ORDER BY 1"
 """A game with all its events: their versions and bodies. Before them as the version 0 an array with
-what is around them, as each further column would be one of every event."""
+what is around them, as each further column would be one of every event; the last of it is the
+newest event's version and hash, or the month that is detached."""
 
 LOAD: LiteralString = f"""{_RECORD}{_EVENTS}
     AND version <= (SELECT coalesce(started_version, version) {_SUMMARY})
@@ -70,14 +77,11 @@ WHERE g.game_id = %(game_id)s::uuid
 """
 """The events after a version, and the hash of that version."""
 
-ARCHIVED: LiteralString = """
-SELECT partition FROM archives WHERE %(game_id)s::uuid >= low AND %(game_id)s::uuid < high LIMIT 1
-"""
-
-EVENTS: LiteralString = """
+EVENTS: LiteralString = f"""
 SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8'),
     string_agg(x.hash, ''::bytea),
-    (SELECT hash FROM events WHERE game_id = %(game_id)s::uuid AND version = %(after)s)
+    (SELECT hash FROM events WHERE game_id = %(game_id)s::uuid AND version = %(after)s),
+    CASE WHEN count(*) = 0 THEN {DETACHED.format("%(game_id)s::uuid")} END
 FROM (
     SELECT body, hash FROM events
     WHERE game_id = %(game_id)s::uuid AND version > %(after)s AND version <= %(last)s
@@ -85,11 +89,12 @@ FROM (
 ) x
 """
 
-HEAD: LiteralString = """
-SELECT g.version, g.status, g.visibility, r.new_game_id::text,
-    (SELECT e.hash FROM events e WHERE e.game_id = g.game_id AND e.version = g.version)
+HEAD: LiteralString = f"""
+SELECT g.version, g.status, g.visibility, r.new_game_id::text, e.hash,
+    CASE WHEN e.hash IS NULL THEN {DETACHED.format("g.game_id")} END
 FROM games g
 LEFT JOIN rematches r ON r.old_game_id = g.game_id AND r.created_at IS NOT NULL
+LEFT JOIN {EVENT.format("g")} e ON true
 WHERE g.game_id = %(game_id)s::uuid
 """
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from .sql import RFC3339
+from .sql import DETACHED, RFC3339
 
 COUNT: LiteralString = "SELECT count(*), coalesce(sum(version), 0) FROM games"
 
-DETACHED: LiteralString = "SELECT partition FROM archives ORDER BY partition"
+ARCHIVES: LiteralString = "SELECT partition FROM archives ORDER BY partition"
 
 GAME_IDS: LiteralString = """
 SELECT game_id::text FROM games
@@ -31,6 +31,9 @@ ORDER BY game_id
 """
 """Games of which there are events and no summary: each id by one look into the index."""
 
+LONGEST_CLAIM: LiteralString = "1 minute"
+"""Nodes claim a deadline for seconds: one that is claimed for longer was so by nobody of ours."""
+
 GAME: LiteralString = f"""
 SELECT g.secret,
     to_jsonb(g) - 'secret' || jsonb_build_object(
@@ -41,9 +44,21 @@ SELECT g.secret,
             AND coalesce(g.late_until > clock_timestamp(), true)),
     (SELECT jsonb_agg(to_jsonb(s) - 'game_id') FROM seats s WHERE s.game_id = id.game_id),
     (SELECT jsonb_agg(jsonb_build_object('kind', d.kind, 'round', d.round, 'turn', d.turn,
-            'due_at', to_char(d.due_at AT TIME ZONE 'UTC', '{RFC3339}')))
+            'due_at', to_char(d.due_at AT TIME ZONE 'UTC', '{RFC3339}'),
+            'stuck', d.claimed_until > clock_timestamp() + interval '{LONGEST_CLAIM}'))
         FROM deadlines d WHERE d.game_id = id.game_id),
-    e.versions, e.bodies, e.hashes, d.versions, d.bodies, d.hashes
+    e.versions, e.bodies, e.hashes,
+    CASE WHEN e.versions IS NULL THEN {DETACHED.format("id.game_id")} END,
+    ARRAY(
+        SELECT 'rematch_of is a game that it does not follow' WHERE g.rematch_of IS NOT NULL
+            AND NOT EXISTS (SELECT FROM rematches r
+                WHERE r.old_game_id = g.rematch_of AND r.new_game_id = g.game_id)
+        UNION ALL
+        SELECT 'its rematch, ' || n.game_id || ', does not name it in rematch_of'
+        FROM rematches r JOIN games n ON n.game_id = r.new_game_id
+        WHERE r.old_game_id = id.game_id AND n.rematch_of IS DISTINCT FROM r.old_game_id
+    ),
+    d.versions, d.bodies, d.hashes
 FROM (SELECT %(game_id)s::uuid AS game_id) id
 LEFT JOIN games g ON g.game_id = id.game_id
 CROSS JOIN LATERAL (

@@ -42,7 +42,11 @@ WHERE number < %(number)s ORDER BY number DESC LIMIT %(limit)s
 COUNT: LiteralString = "SELECT count(*) FROM checkpoints"
 
 STORED_HEADS: LiteralString = f"""
-SELECT head.game_id::text, head.version, e.hash, g.game_id IS NOT NULL,
+SELECT e.hash, g.game_id IS NOT NULL,
+    CASE WHEN e.hash IS NULL THEN (
+        SELECT n.version FROM events n
+        WHERE n.game_id = head.game_id ORDER BY n.version DESC LIMIT 1
+    ) END,
     EXISTS (SELECT FROM archives a WHERE head.game_id >= a.low AND head.game_id < a.high)
 FROM unnest(%(game_ids)s::uuid[], %(versions)s::int[]) WITH ORDINALITY
     AS head(game_id, version, number)

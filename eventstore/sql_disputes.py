@@ -1,4 +1,4 @@
-"""The statements on disputes. Each one of a game names it, so that it can be sharded."""
+"""The statements on disputes. Each one of a game names it, and touches no other."""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import LiteralString
 
+from .sql_audit import LONGEST_CLAIM
+
 LOCK_GAME: LiteralString = """
 SELECT true FROM games WHERE game_id = %(game_id)s::uuid FOR UPDATE
 """
@@ -23,16 +25,24 @@ _VALUES: LiteralString = """
 %(sandbox)s::boolean, %(ahead_ms)s::bigint
 """
 
+_GAME_BEFORE: LiteralString = """
+(SELECT old_game_id FROM rematches WHERE new_game_id = %(game_id)s::uuid LIMIT 1)
+"""
+
 UPDATE_GAME: LiteralString = f"""
-UPDATE games SET (secret, {_COLUMNS}) = ROW (%(secret)s, {_VALUES})
+UPDATE games SET (secret, rematch_of, {_COLUMNS}) = ROW (%(secret)s, {_GAME_BEFORE}, {_VALUES})
 WHERE game_id = %(game_id)s::uuid
 """
 
 INSERT_GAME: LiteralString = f"""
 INSERT INTO games (game_id, secret, rematch_of, {_COLUMNS})
-SELECT %(game_id)s::uuid, %(secret)s, (
-    SELECT old_game_id FROM rematches WHERE new_game_id = %(game_id)s::uuid
-), {_VALUES}
+SELECT %(game_id)s::uuid, %(secret)s, {_GAME_BEFORE}, {_VALUES}
+"""
+
+NAME_IN_REMATCH: LiteralString = """
+UPDATE games n SET rematch_of = r.old_game_id FROM rematches r
+WHERE r.old_game_id = %(game_id)s::uuid AND n.game_id = r.new_game_id
+    AND n.rematch_of IS DISTINCT FROM r.old_game_id
 """
 
 CLEAR_SEATS: LiteralString = "DELETE FROM seats WHERE game_id = %(game_id)s::uuid"
@@ -48,7 +58,7 @@ CLEAR_DEADLINES: LiteralString = """
 DELETE FROM deadlines WHERE game_id = %(game_id)s::uuid AND kind <> ALL(%(kinds)s::text[])
 """
 
-SET_DEADLINE: LiteralString = """
+SET_DEADLINE: LiteralString = f"""
 INSERT INTO deadlines AS d (game_id, kind, round, turn, due_at)
 VALUES (%(game_id)s::uuid, %(kind)s, %(round)s, %(turn)s,
     coalesce(%(due_at)s::timestamptz, clock_timestamp()))
@@ -56,4 +66,5 @@ ON CONFLICT (game_id, kind) DO UPDATE SET round = excluded.round, turn = exclude
     due_at = excluded.due_at, claimed_until = '-infinity', claims = 0
 WHERE (d.round, d.turn) <> (excluded.round, excluded.turn)
     OR (%(due_at)s::timestamptz IS NOT NULL AND d.due_at <> excluded.due_at)
+    OR d.claimed_until > clock_timestamp() + interval '{LONGEST_CLAIM}'
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from .sql import EVENT
+from .sql import DETACHED, EVENT
 
 BEHIND: LiteralString = """
 SELECT EXISTS (
@@ -29,6 +29,8 @@ BODIES: LiteralString = """
 SELECT '[' || string_agg(body, ',' ORDER BY version) || ']' FROM events
 WHERE game_id = %(game_id)s::uuid AND version <= %(version)s
 """
+
+DETACHED_OF: LiteralString = f"SELECT {DETACHED.format('%(game_id)s::uuid')}"
 
 COUNT: LiteralString = """
 INSERT INTO standings AS s (generation, player_id, ruleset, played, won, drawn, lost, resigned,

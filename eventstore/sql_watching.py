@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from .sql import RFC3339
+from .sql import DETACHED, RFC3339
 
 NEWS: LiteralString = """
 SELECT e.game_id::text, convert_to(e.body, 'UTF8'), e.hash
@@ -25,7 +25,8 @@ is in nobody's way."""
 EARLIER: LiteralString = f"""
 SELECT g.game_id::text, g.spectator_delay_seconds,
     to_char(past.real_at AT TIME ZONE 'UTC', '{RFC3339}'), r.new_game_id::text, found.bodies,
-    found.hashes, e.hash, substr(e.body, 8, 27)
+    found.hashes, e.hash, substr(e.body, 8, 27),
+    CASE WHEN found.bodies IS NULL AND e.hash IS NULL THEN {DETACHED.format("known.game_id")} END
 FROM unnest(%(games)s::uuid[], %(versions)s::int[]) AS known (game_id, version)
 JOIN games g ON g.game_id = known.game_id
 CROSS JOIN LATERAL (

@@ -17,7 +17,6 @@ from .database import Database, patiently
 from .errors import Broken
 from .feed import FeedItem, consume
 from .pool import Pool, Row
-from .sql import ARCHIVED
 from .store import LAST, decided, folded
 
 log = logging.getLogger(__name__)
@@ -156,11 +155,11 @@ def _count(connection: Connection[Row], generation: int, items: Sequence[FeedIte
 
 
 def _missing(connection: Connection[Row], position: int, game_id: str, version: int) -> str:
-    row = connection.execute(ARCHIVED, {"game_id": game_id}).fetchone()
-    event = f"event {version} of game {game_id}"
-    if row is None:
+    row = connection.execute(sql.DETACHED_OF, {"game_id": game_id}).fetchone()
+    event, month = f"event {version} of game {game_id}", row and row[0]
+    if month is None:
         return f"{event} is not there (position {position})"
-    return f"{event} is in {row[0]}, which is detached: `./abbot partitions attach {row[0]}` first"
+    return f"{event} is in {month}, which is detached: `./abbot partitions attach {month}` first"
 
 
 def _game(connection: Connection[Row], game_id: str, version: int) -> Game:

@@ -208,17 +208,19 @@ class Store:
         if not read.rows or read.rows[0][0] != 0:
             return None
         if len(read.rows) == 1:
-            raise self._missing(game_id)
+            raise _missing(orjson.loads(read.rows[0][1])[-1])
         return read
 
     def events(self, game_id: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
-        """The events after the version `after`, at most `limit` of them; none for no game, or one
-        that is archived."""
+        """The events after the version `after`, at most `limit` of them; none for no game. Raises
+        Archived."""
         last = LAST if limit is None else min(LAST, after + limit)
         if after >= LAST or last <= after:
             return []
         parameters = {"game_id": game_id, "after": after, "last": last}
-        bodies, hashes, before = self.database.run(sql.EVENTS, parameters)[0]
+        bodies, hashes, before, detached = self.database.run(sql.EVENTS, parameters)[0]
+        if detached is not None:
+            raise Archived
         if bodies is None:
             return []
         return from_bodies(parsed(bodies), hashes, before.hex() if before else ZERO_HASH)
@@ -235,16 +237,10 @@ class Store:
         rows = self.database.run(sql.HEAD, {"game_id": game_id})
         if not rows:
             return None
-        version, status, visibility, rematch, own_hash = rows[0]
+        version, status, visibility, rematch, own_hash, detached = rows[0]
         if own_hash is None:
-            raise self._missing(game_id)
+            raise _missing(detached)
         return Head(version, status, visibility, rematch, own_hash.hex())
-
-    def _missing(self, game_id: str) -> Archived | Broken:
-        """Why a game has no events."""
-        if self.database.run(sql.ARCHIVED, {"game_id": game_id}):
-            return Archived()
-        return Broken("a game has no record")
 
     def append(self, append: Append) -> Appended:
         """Append events with all that is to be true at the same instant, or nothing at all.
@@ -312,6 +308,11 @@ class Store:
         game_ids, rounds, numbers = zip(*turns, strict=True)
         parameters = {"game_ids": [*game_ids], "rounds": [*rounds], "turns": [*numbers]}
         self.database.run(sql_batches.DROP_MANY, parameters)
+
+
+def _missing(detached: str | None) -> Archived | Broken:
+    """Why a game has no events, by the month that is detached."""
+    return Broken("a game has no record") if detached is None else Archived()
 
 
 def _record(row: Row) -> Record:

@@ -109,3 +109,5 @@ def wrong_deadlines(rows: Sequence[Mapping[str, Any]], game: Game) -> Iterator[s
         else:
             wrong = wrong_columns(present[kind], values)
             yield from (f"deadline ({kind}): {each}" for each in wrong)
+            if present[kind].get("stuck"):
+                yield f"deadline ({kind}): it is claimed for longer than any node claims one"

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 
 from api.command.console import CommandFailed
+from api.command.run_as import spawn_command
 
 _PACKAGED = (("/usr/lib/postgresql", "*/bin"), ("/usr", "pgsql-*/bin"))
 _TRANSACTION_TIMEOUT = 17
@@ -149,8 +151,10 @@ def run(tool: Tool, url: str, *arguments: str) -> None:
         "--dbname",
         make_conninfo("", **{"dbname": environment.get("PGDATABASE"), **rest}),
     ]
+    # It ends with us, however we end, so that nothing goes on behind the back of a second try.
+    plan: dict[str, object] = {"parent": os.getpid(), "death_signal": signal.SIGTERM}
     done = subprocess.run(
-        [str(tool.path), *arguments, *connection],
+        spawn_command(plan, [str(tool.path), *arguments, *connection]),
         env=environment,
         umask=0o077,
         stdin=subprocess.DEVNULL,

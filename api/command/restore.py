@@ -76,7 +76,8 @@ def restore(settings: Settings, folder: Path, manifest: dict[str, Any]) -> None:
         raise CommandFailed(
             "the database is not empty, and is left alone. Restore into a new one: name another "
             "folder with ABBOT_DATA, or an empty database with ABBOT_OWNER_DATABASE_URL and "
-            "ABBOT_DATABASE_URL."
+            "ABBOT_DATABASE_URL. (After a restore that was broken off: `./abbot migrate`, then "
+            "`./abbot audit --all`.)"
         )
     if not backups.may_create(url):
         raise CommandFailed(database.OWNERS)

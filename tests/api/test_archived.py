@@ -9,13 +9,12 @@ import psycopg
 
 from api.app import create_app
 from eventstore.executor import Executor
-from eventstore.feed import Feed
 from eventstore.partitions import Partitions
 from eventstore.store import Store
 from tests.api.client import Client
 from tests.api.opened import services_on
 from tests.databases import scratch_database, shared_pool
-from tests.eventstore.months import OLD, OLD_NAME, id_at, make_old, table_as
+from tests.eventstore.months import OLD, OLD_NAME, catch_up, id_at, make_old, table_as
 
 
 def test_nobody_asks_again_at_once(tmp_path: Path) -> None:
@@ -25,8 +24,7 @@ def test_nobody_asks_again_at_once(tmp_path: Path) -> None:
         with shared_pool(scratch.app_url) as pool:
             old = table_as(Executor(Store(pool)), id_at(OLD))
             old.play_out(random.Random(1))
-            while Feed(pool).sequence(1000)[0]:
-                pass
+            catch_up(pool)
         events = client.get(f"/v1/games/{old.game_id}/events").get_json()["items"]
         with psycopg.connect(scratch.owner_url, autocommit=True) as owner:
             Partitions(owner).detach(OLD_NAME)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import tempfile
+from pathlib import Path
 
 import psycopg
 
 from domain.commands import CreateGame, StartGame, TakeSeat
+from eventstore.checkpoints import Checkpoints
 from eventstore.executor import Executor
+from eventstore.feed import Feed
 from eventstore.ids import least_uuid7, uuid7
+from eventstore.pool import Pool
+from eventstore.signing import Signer
+from eventstore.standings import Standings
 from tests.eventstore.tables import Table
 
 OLD = datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC)
@@ -34,3 +41,15 @@ def table_as(executor: Executor, game_id: str, *, start: bool = True) -> Table:
     if start:
         executor.execute(game_id, StartGame(players[0]))
     return Table(executor, game_id, players)
+
+
+def catch_up(pool: Pool) -> None:
+    """What a worker does until nothing waits: places in the feed, a checkpoint, results."""
+    while Feed(pool).sequence(1000)[0]:
+        pass
+    with tempfile.TemporaryDirectory() as keys:
+        signer = Signer(pool, Path(keys))
+        while Checkpoints(pool).write(signer):
+            pass
+    while Standings(pool).step():
+        pass

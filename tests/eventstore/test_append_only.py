@@ -139,6 +139,20 @@ def test_a_new_partition_is_guarded_by_its_row_trigger(scratch: Scratch) -> None
 
 
 @pytest.mark.parametrize("table", TABLES[1:])
+@pytest.mark.parametrize(
+    "statement", ["UPDATE {} SET body = body", "DELETE FROM {}", "TRUNCATE {}"]
+)
+def test_a_partition_that_is_detached_by_hand_is_guarded_too(
+    scratch: Scratch, statement: str, table: str
+) -> None:
+    with psycopg.connect(scratch.owner_url) as owner:
+        owner.execute(f"ALTER TABLE events DETACH PARTITION {table}".encode())
+        with pytest.raises(errors.RestrictViolation):
+            owner.execute(statement.format(table).encode())
+        owner.rollback()
+
+
+@pytest.mark.parametrize("table", TABLES[1:])
 def test_the_application_reads_a_partition_through_its_parent_only(
     scratch: Scratch, table: str
 ) -> None:

@@ -251,6 +251,24 @@ def test_a_removed_event_is_found(archive: Archive) -> None:
             assert wrong.check == SUMMARY
 
 
+@pytest.mark.parametrize("most", [1, 15])
+def test_the_first_of_the_last_events_that_are_not_there_is_named(
+    archive: Archive, most: int
+) -> None:
+    table = archive.tables["finished"]
+    last = table.game().version - most
+    archive.execute("DELETE FROM events WHERE game_id = %s AND version > %s", table.game_id, last)
+    first, *_ = archive.game("finished").wrong
+    assert first.version == last + 1
+    (summary,) = (each for each in archive.game("finished").wrong if each.check == SUMMARY)
+    assert summary.version == last + 1
+    assert "the summary tells of this event" in summary.detail
+    archive.execute("UPDATE games SET version = %s WHERE game_id = %s", last, table.game_id)
+    signed = archive.signed_of(table.game_id)
+    assert (signed.ok, signed.version) == (False, last + 1)
+    assert f"is cut off after event {last} and had event " in signed.detail
+
+
 def test_swapped_events_are_found(archive: Archive) -> None:
     table = archive.tables["running"]
     for statement in (
@@ -422,6 +440,8 @@ def test_seats_that_do_not_follow_from_the_events_are_found(archive: Archive, ch
         "UPDATE deadlines SET turn = turn + 1",
         "UPDATE deadlines SET round = round + 1",
         "UPDATE deadlines SET kind = 'bot'",
+        "UPDATE deadlines SET claimed_until = 'infinity'",
+        "UPDATE deadlines SET claimed_until = now() + interval '2 minutes'",
     ],
 )
 def test_a_deadline_that_is_not_the_running_turns_is_found(archive: Archive, change: str) -> None:
@@ -511,7 +531,7 @@ def test_a_game_cut_back_is_named(archive: Archive) -> None:
     renumber(archive)
     assert archive.auditor.feed().check.ok
     details = " ".join(check.detail for check in archive.signed())
-    assert f"game {game_id} is cut off before event" in details
+    assert f"game {game_id} is cut off after event 4 and had event" in details
     assert archive.signed_of(game_id).ok is False
     assert archive.signed_of(game_id).detail in details
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import random
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -19,15 +20,22 @@ from domain.game import fold
 from eventstore import backups
 from eventstore.auditing import ROWS, Auditor
 from eventstore.chain import verify
+from eventstore.checkpoints import Checkpoints
+from eventstore.deliveries import Fanout
 from eventstore.errors import Archived, Broken
 from eventstore.executor import Executor
 from eventstore.feed import Feed
 from eventstore.ids import uuid7
 from eventstore.partitions import DEFAULT, MONTHS_AHEAD, Made, PartitionError, Partitions
+from eventstore.players import Players
 from eventstore.pool import Pool, open_pool
+from eventstore.sealing import Sealer
+from eventstore.signing import Signer
+from eventstore.standings import Standings
 from eventstore.store import Store
+from eventstore.webhooks import Owner, Webhooks
 from tests.databases import Scratch, scratch_database
-from tests.eventstore.months import OLD, OLD_NAME, id_at, make_old, table_as
+from tests.eventstore.months import OLD, OLD_NAME, catch_up, id_at, make_old, table_as
 from tests.eventstore.tables import Table
 
 
@@ -58,6 +66,17 @@ def _where(scratch: Scratch, game_id: str) -> str:
         "SELECT DISTINCT tableoid::regclass::text FROM events WHERE game_id = %s", (game_id,)
     )
     return str(row[0])
+
+
+def _unless_busy(change: Callable[[str], None]) -> bool:
+    """Change the old month; False if the record is too busy for that."""
+    try:
+        change(OLD_NAME)
+    except PartitionError as error:
+        if "busy" in str(error):
+            return False
+        raise
+    return True
 
 
 def _month(ahead: int) -> datetime.datetime:
@@ -181,8 +200,7 @@ class TestArchive:
         """A match of the old month that is over."""
         table = table_as(Executor(Store(pool)), id_at(OLD + datetime.timedelta(days=3)))
         table.play_out(random.Random(1))
-        while Feed(pool).sequence(1000)[0]:
-            pass
+        catch_up(pool)
         return table
 
     @pytest.fixture(autouse=True)
@@ -202,7 +220,10 @@ class TestArchive:
                     look(old.game_id)
         with pytest.raises(Archived):
             old.executor.execute(old.game_id, LeaveSeat(str(old.players[0])))
-        assert fresh.events(old.game_id) == []
+        for read in (fresh.events, lambda game_id: fresh.fold_at(game_id, 3)):
+            with pytest.raises(Archived):
+                read(old.game_id)
+        assert fresh.events(uuid7()) == []
         audited = Auditor(pool).game(old.game_id)
         assert audited is not None
         assert {check.ok for check in audited.checks} == {None}
@@ -267,7 +288,7 @@ class TestArchive:
                 connection.execute(statement.encode())
 
     def test_what_still_goes_on_is_not_archived(
-        self, partitions: Partitions, pool: Pool, old: Table
+        self, parted: Scratch, partitions: Partitions, pool: Pool, old: Table, tmp_path: Path
     ) -> None:
         running = table_as(Executor(Store(pool)), id_at(OLD))
         with pytest.raises(PartitionError, match="not over yet"):
@@ -277,7 +298,82 @@ class TestArchive:
             partitions.detach(OLD_NAME)
         while Feed(pool).sequence(1000)[0]:
             pass
+        player = Players(pool).register("Ada", bytes(32), ["play"]).player_id
+        Webhooks(pool, Sealer(tmp_path)).add(
+            Owner("player", player), "https://example.com/", ["game.over"]
+        )
+        others = table_as(Executor(Store(pool)), uuid7())
+        others.play_out(random.Random(3))
+        for reader, come in (
+            ("a checkpoint", lambda: Checkpoints(pool).write(Signer(pool, tmp_path))),
+            ("the players' results", lambda: Standings(pool).step()),
+            ("webhooks", lambda: Fanout(pool).step()),
+        ):
+            with pytest.raises(PartitionError, match=f"{reader} did not come to the last"):
+                partitions.detach(OLD_NAME)
+            while come():
+                pass
         partitions.detach(OLD_NAME)
+        # Nobody waits for what is detached.
+        catch_up(pool)
+        while Fanout(pool).step():
+            pass
+        assert Feed(pool).cursor("webhooks") == Feed(pool).head()
+        parted.execute("DELETE FROM webhooks")
+
+    def test_whoever_reads_meanwhile_is_told_what_is(
+        self, parted: Scratch, partitions: Partitions, pool: Pool, old: Table
+    ) -> None:
+        """Whatever is between two looks: the whole game, or that it is in the archive."""
+        events = old.events()
+        going, wrong, right, refused = threading.Event(), list[object](), [0], [0]
+        going.set()
+        auditor = Auditor(pool)
+
+        def audit() -> bool:
+            audited = auditor.game(old.game_id)
+            assert audited is not None
+            if audited.unseen:
+                raise Archived
+            return audited.wrong == []
+
+        def looks() -> Iterator[Callable[[], bool]]:
+            store, hash_ = Store(pool, games=0), events[-1].hash
+            yield lambda: store.events(old.game_id) == events
+            yield lambda: getattr(store.head(old.game_id), "hash", None) == hash_
+            yield lambda: getattr(store.load(old.game_id), "head_hash", None) == hash_
+            yield lambda: getattr(store.load(old.game_id, whole=True), "head_hash", None) == hash_
+            yield lambda: getattr(store.fold_at(old.game_id, 9), "version", None) == 9
+            yield audit
+
+        def look(sees: Callable[[], bool]) -> None:
+            while going.is_set():
+                try:
+                    if sees():
+                        right[0] += 1
+                    else:
+                        wrong.append("another game")
+                except Archived:
+                    refused[0] += 1
+                except Exception as error:
+                    wrong.append(error)
+
+        threads = [threading.Thread(target=look, args=(each,)) for each in looks()]
+        for thread in threads:
+            thread.start()
+        until = time.monotonic() + 3
+        try:
+            while time.monotonic() < until:
+                for change in (partitions.detach, partitions.attach):
+                    while not _unless_busy(change):
+                        pass
+        finally:
+            going.clear()
+            for thread in threads:
+                thread.join(30)
+        assert wrong == []
+        assert right[0]
+        assert refused[0]
 
     def test_what_cannot_be_detached_or_attached(self, partitions: Partitions, old: Table) -> None:
         for name in (_name(_month(0)), _name(_month(1))):

@@ -103,6 +103,45 @@ def test_every_wrong_summary_is_corrected(house: House) -> None:
     assert list(rebuilder.all()) == [None] * 4
 
 
+def test_a_rematch_and_the_game_before_it_name_each_other(house: House) -> None:
+    old, other = open_table(house.executor), open_table(house.executor)
+    old.play_out(random.Random(2))
+    new = house.executor.rematch(old.game_id, str(old.players[0])).game.game_id
+    before = house.scratch.execute("SELECT g::text FROM games g ORDER BY game_id")
+    rebuilder = SummaryRebuilder(house.owner)
+    assert house.right()
+    for change, wrong in (
+        (f"rematch_of = NULL WHERE game_id = '{new}'", {old.game_id}),
+        (f"rematch_of = '{other.game_id}' WHERE game_id = '{new}'", {old.game_id, new}),
+        (f"rematch_of = '{old.game_id}' WHERE game_id = '{other.game_id}'", {other.game_id}),
+    ):
+        house.scratch.execute(f"UPDATE games SET {change}")
+        auditor = Auditor(house.pool)
+        audits = [auditor.game(each) for each in auditor.game_ids()]
+        assert {each.game_id for each in audits if each is not None and each.wrong} == wrong
+        made = [each.game_id for each in rebuilder.all() if each is not None and each.made]
+        assert made
+        assert set(made) <= wrong
+        assert house.right()
+        assert house.scratch.execute("SELECT g::text FROM games g ORDER BY game_id") == before
+
+
+def test_a_deadline_that_nobody_would_come_to_is_corrected(house: House) -> None:
+    table = open_table(house.executor)
+    house.scratch.execute("UPDATE deadlines SET claimed_until = 'infinity', claims = 3")
+    (correction,) = SummaryRebuilder(house.owner).all()
+    assert correction is not None
+    assert correction.made
+    assert "claimed for longer" in correction.wrong[0]
+    assert house.scratch.execute("SELECT claimed_until::text, claims FROM deadlines") == [
+        ("-infinity", 0)
+    ]
+    # Claims of our own nodes are left alone.
+    house.scratch.execute("UPDATE deadlines SET claimed_until = now() + interval '5 s'")
+    assert list(SummaryRebuilder(house.owner).all()) == [None]
+    table.make_move()
+
+
 def test_a_summary_that_is_gone_comes_back_from_a_finished_game_alone(house: House) -> None:
     running, finished = open_table(house.executor), open_table(house.executor)
     finished.play_out(random.Random(4))

@@ -147,14 +147,15 @@ def test_one_game_is_held_against_what_was_signed_of_it(
     code, text = run(rebuild, "summaries", "--json")
     report = json.loads(text)
     assert (code, report["corrected"], report["impossible"]) == (1, 0, 1)
-    cut = f"is cut off before event {signed}, signed as "
+    cut = f"is cut off after event {signed - 1} and had event {signed}, signed as "
     assert cut in report["corrections"][0]["wrong"][0]
     assert house.execute("SELECT status FROM games WHERE game_id = %s", (tables[0].game_id,)) == [
         ("finished",)
     ]
     code, text = run(audit, tables[0].game_id)
     assert code == 1
-    assert f"WRONG  checkpoints  game {tables[0].game_id} {cut}" in text
+    assert f"WRONG  checkpoints  event {signed}: game {tables[0].game_id} {cut}" in text
+    assert f"WRONG  summary      event {signed}: the summary tells of this event" in text
     assert "IS WRONG" in text
     assert run(audit, tables[1].game_id)[0] == 0
     house.execute("UPDATE checkpoints SET heads = '' WHERE number = 2")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import stat
-from collections.abc import Iterator
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +24,7 @@ from eventstore.executor import Executor
 from eventstore.players import Players
 from eventstore.pool import open_pool
 from eventstore.sealing import Sealer
-from eventstore.settings import Settings
+from eventstore.settings import ROOT, Settings
 from eventstore.signing import KeyFolder, Signer
 from eventstore.store import Store
 from eventstore.webhooks import Owner, Webhooks
@@ -303,6 +307,33 @@ def test_what_a_later_pg_dump_wrote_is_not_for_an_early_server(folder: Path) -> 
         for tool in restores.values():
             with pytest.raises(CommandFailed, match=r"transaction_timeout|unsupported version"):
                 postgres_tools.run(tool, new.owner_url, "--exit-on-error", str(dump))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="takes a signal that only Linux sends")
+def test_a_program_ends_with_us_however_we_end(tmp_path: Path) -> None:
+    """Else a restore that was killed would go on, and a second try find a database that fills."""
+    fake, noted = tmp_path / "pg_fake", tmp_path / "pid"
+    fake.write_text(f"#!/bin/sh\necho $$ > {noted}.partial\nmv {noted}.partial {noted}\nsleep 60\n")
+    fake.chmod(0o700)
+    script = (
+        "from pathlib import Path; from api.command.postgres_tools import Tool, run;"
+        f"run(Tool(Path({str(fake)!r}), 18), 'postgresql://db.example/abbot')"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": str(ROOT)}
+    ) as ours:
+        wait_for(noted.exists)
+        pid = int(noted.read_text())
+        assert Path(f"/proc/{pid}").exists()
+        ours.kill()
+    wait_for(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def wait_for(happens: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not happens():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_no_password_is_on_a_command_line(tmp_path: Path) -> None:

@@ -15,12 +15,11 @@ import pytest
 
 from api.command import audit, backup, partitions, postgres_tools, rebuild
 from eventstore.executor import Executor
-from eventstore.feed import Feed
 from eventstore.pool import Pool, open_pool
 from eventstore.store import Store
 from tests.api.command.houses import enterable, house
 from tests.databases import Scratch, scratch_database
-from tests.eventstore.months import OLD, OLD_NAME, id_at, make_old, table_as
+from tests.eventstore.months import OLD, OLD_NAME, catch_up, id_at, make_old, table_as
 from tests.eventstore.tables import Table, open_table
 from tests.pages import commands
 
@@ -137,8 +136,7 @@ class TestAnArchive:
             return code, json.loads(capsys.readouterr().out)
 
         file, table = tmp_path / "archive", open_table(old.executor)
-        while Feed(old.executor.store.pool).sequence(1000)[0]:
-            pass
+        catch_up(old.executor.store.pool)
         code, found = report("--all", "--jobs", "1")
         assert (code, found["unseen_games"], found["detached"]) == (0, 0, [])
         run("detach", OLD_NAME)
@@ -330,6 +328,5 @@ def play(pool: Pool) -> Table:
     """A match of the old month, to its end."""
     table = table_as(Executor(Store(pool)), id_at(OLD + datetime.timedelta(days=3)))
     table.play_out(random.Random(1))
-    while Feed(pool).sequence(1000)[0]:
-        pass
+    catch_up(pool)
     return table
