@@ -260,10 +260,9 @@ def test_the_operator_registers_apps(
     listed = run("list")
     assert listed.count(app_id) == 2
     assert key not in listed
-    assert "(sandbox)" not in listed
-    run("create", "For tests", "--sandbox")
-    (line,) = (each for each in run("list").splitlines() if "For tests" in each)
-    assert "For tests  (sandbox)  key " in line
+    assert f"{app_id}  Card Table  key {key_id} of " in listed
+    tests_id = re.findall(r"[0-9a-f-]{36}", run("create", "Card Table", "--sandbox"))[0]
+    assert f"{tests_id}  Card Table  (sandbox)  key " in run("list")
     run("revoke", key_id)
     assert Client(app, key).get("/v1/apps/me").status_code == 401
     Client(app, second).get("/v1/apps/me", expect=200)
