@@ -21,5 +21,8 @@ SELECT status, version FROM append_dispute(
 
 WAITING: LiteralString = """
 SELECT DISTINCT p.game_id::text FROM pending_disputes p JOIN games g ON g.game_id = p.game_id
-WHERE g.status IN ('finished', 'cancelled', 'abandoned') LIMIT %(limit)s
+WHERE g.status IN ('finished', 'cancelled', 'abandoned')
+    AND NOT EXISTS (SELECT FROM archives a WHERE p.game_id >= a.low AND p.game_id < a.high)
+LIMIT %(limit)s
 """
+"""Those that wait for nothing else: a month that is detached is left alone until it is back."""

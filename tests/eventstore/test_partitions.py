@@ -18,10 +18,12 @@ from api.command.console import CommandFailed
 from domain.commands import LeaveSeat
 from domain.game import fold
 from eventstore import backups
+from eventstore.attempts import Attempts
 from eventstore.auditing import ROWS, Auditor
 from eventstore.chain import verify
 from eventstore.checkpoints import Checkpoints
 from eventstore.deliveries import Fanout
+from eventstore.disputes import Disputes, Filing
 from eventstore.errors import Archived, Broken
 from eventstore.executor import Executor
 from eventstore.feed import Feed
@@ -374,6 +376,22 @@ class TestArchive:
         assert wrong == []
         assert right[0]
         assert refused[0]
+
+    def test_disputes_of_a_detached_month_wait_until_it_is_back(
+        self, partitions: Partitions, pool: Pool
+    ) -> None:
+        store = Store(pool)
+        disputes = Disputes(store, Attempts(store))
+        table = table_as(Executor(store), id_at(OLD))
+        filing = Filing(str(table.players[0]), "Unfair.", version=5, claim="shuffle")
+        disputes.file(table.game_id, filing, check=lambda _: None)
+        table.play_out(random.Random(4))
+        catch_up(pool)
+        partitions.detach(OLD_NAME)
+        assert disputes.settle_waiting(10) == 0
+        partitions.attach(OLD_NAME)
+        assert disputes.settle_waiting(10) == 1
+        assert disputes.settle_waiting(10) == 0
 
     def test_what_cannot_be_detached_or_attached(self, partitions: Partitions, old: Table) -> None:
         for name in (_name(_month(0)), _name(_month(1))):
