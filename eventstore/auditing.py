@@ -128,11 +128,6 @@ class Fed(NamedTuple):
 Run = Callable[[LiteralString, dict[str, Any]], list[Row]]
 
 
-def not_attached(partition: str) -> str:
-    """Why the record of a game of a detached month cannot be looked at."""
-    return f"its events are in {partition}, which is detached from the record"
-
-
 def read_game(run: Run, game_id: str) -> StoredGame | None:
     """All that is stored of a game, read by `run`; None if there is nothing."""
     row = run(sql.GAME, {"game_id": game_id})[0]
@@ -143,7 +138,8 @@ def read_game(run: Run, game_id: str) -> StoredGame | None:
         return None
     rows, events = check_rows(game_id, versions or [], bodies or [], hashes or b"")
     if detached is not None:
-        rows = Check(ROWS, None, not_attached(detached))
+        why = f"its events are in {detached}, which is detached from the record"
+        rows = Check(ROWS, None, why)
     disputes = None
     if disputed[0] is not None:
         disputes = replace(check_rows(game_id, *disputed)[0], check=DISPUTES)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import psycopg
 
 from . import sql_backup as sql
+from .partitions import Partitions
 
 
 class Content(NamedTuple):
@@ -69,7 +70,7 @@ def webhook_keys(url: str) -> set[str]:
 def elsewhere(url: str) -> list[str]:
     """The months whose tables were dropped, as archives have them."""
     with psycopg.connect(url, connect_timeout=10) as connection:
-        return [str(name) for (name,) in connection.execute(sql.ELSEWHERE)]
+        return [each.name for each in Partitions(connection).all() if each.size is None]
 
 
 def analyze(url: str) -> None:

@@ -133,23 +133,25 @@ def read(data: bytes) -> Export:
 
 def is_page(data: bytes) -> bool:
     """Whether this, which is no export, is a page of events as `application/json` has it."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and isinstance(value.get("items"), list)
+    return isinstance(_answer(data).get("items"), list)
 
 
 def refusal(data: bytes) -> str | None:
     """What an answer says that is a problem (RFC 9457) and no export; None if it is none."""
+    answer = _answer(data)
+    if not isinstance(answer.get("status"), int) or "code" not in answer:
+        return None
+    told = [str(answer[name])[:200] for name in ("status", "code", "detail") if name in answer]
+    return ": ".join(told)
+
+
+def _answer(data: bytes) -> dict[str, Any]:
+    """The one JSON object that `data` is; {} if it is none."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict) or not isinstance(value.get("status"), int):
-        return None
-    told = [str(value[name])[:200] for name in ("status", "code", "detail") if name in value]
-    return ": ".join(told) if "code" in value else None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _require_no_head(head: Mapping[str, Any] | None, number: int) -> None:

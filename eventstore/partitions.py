@@ -13,6 +13,7 @@ from typing import LiteralString, NamedTuple
 from psycopg import Connection, errors, sql
 
 from .archives import COLUMNS, Contents, contents, rows_of
+from .deliveries import READER
 from .errors import StoreError
 from .pool import Row
 
@@ -80,7 +81,7 @@ SELECT reader FROM (VALUES
     ('the players'' results', (SELECT c.position FROM cursors c JOIN generations g
         ON g.projection = 'standings' AND c.name = 'standings/' || g.generation)),
     ('webhooks', CASE WHEN EXISTS (SELECT FROM webhooks WHERE enabled)
-        THEN (SELECT position FROM cursors WHERE name = 'webhooks')
+        THEN (SELECT position FROM cursors WHERE name = %(webhooks)s)
         ELSE 9223372036854775807 END)
 ) AS readers(reader, position)
 WHERE EXISTS (SELECT FROM feed f WHERE f.position > coalesce(readers.position, 0)
@@ -134,7 +135,7 @@ class Partitions:
         PartitionError if games of that month still go on.
         """
         low, high, over = self._range(name)
-        named = {"name": name, "low": low, "high": high}
+        named = {"name": name, "low": low, "high": high, "webhooks": READER}
         with self._owner.transaction():
             if not self._told(_ATTACHED, named):
                 raise PartitionError(self._why_not_attached(name))

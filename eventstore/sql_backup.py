@@ -25,7 +25,3 @@ WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 MAY_CREATE: LiteralString = "SELECT has_schema_privilege(current_schema(), 'CREATE')"
 
 WEBHOOK_KEYS: LiteralString = "SELECT DISTINCT key_id FROM webhooks"
-
-ELSEWHERE: LiteralString = """
-SELECT partition FROM archives WHERE to_regclass(partition) IS NULL ORDER BY partition
-"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from .sql import EVENT, NOW
+from .sql import DETACHED, EVENT, NOW
 
 NEWEST: LiteralString = f"""
 SELECT c.number, c.position, c.jws, (SELECT coalesce(max(position), 0) FROM feed), {NOW}
@@ -47,7 +47,7 @@ SELECT e.hash, g.game_id IS NOT NULL,
         SELECT n.version FROM events n
         WHERE n.game_id = head.game_id ORDER BY n.version DESC LIMIT 1
     ) END,
-    EXISTS (SELECT FROM archives a WHERE head.game_id >= a.low AND head.game_id < a.high)
+    {DETACHED.format("head.game_id")} IS NOT NULL
 FROM unnest(%(game_ids)s::uuid[], %(versions)s::int[]) WITH ORDINALITY
     AS head(game_id, version, number)
 LEFT JOIN {EVENT.format("head")} e ON true

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import LiteralString
 
+from .sql import DETACHED
+
 EVENTS: LiteralString = """
 SELECT convert_to('[' || string_agg(x.body, ',') || ']', 'UTF8'),
     string_agg(x.hash, ''::bytea)
@@ -19,10 +21,10 @@ SELECT status, version FROM append_dispute(
     %(body_hash)s::bytea, %(keep)s::interval)
 """
 
-WAITING: LiteralString = """
+WAITING: LiteralString = f"""
 SELECT DISTINCT p.game_id::text FROM pending_disputes p JOIN games g ON g.game_id = p.game_id
 WHERE g.status IN ('finished', 'cancelled', 'abandoned')
-    AND NOT EXISTS (SELECT FROM archives a WHERE p.game_id >= a.low AND p.game_id < a.high)
+    AND {DETACHED.format("p.game_id")} IS NULL
 LIMIT %(limit)s
 """
 """Those that wait for nothing else: a month that is detached is left alone until it is back."""
